@@ -1,0 +1,77 @@
+"""What can go wrong, as one tree.
+
+    HideseekError
+    ├── ParameterError (also a ValueError): a value breaks a rule
+    │   ├── BudgetError: the budget lies below the least possible loss
+    │   ├── ReducibleError: the chain has places that cannot be left or reached
+    │   └── SizeError: the problem would not fit in memory
+    ├── TraceError (also a ValueError): a file of traces cannot be used
+    ├── MissingExtraError (also an ImportError): an optional package is not installed
+    └── SolverError: a solver gave no usable answer
+        └── CertificateError: an answer from which no certificate can be made
+"""
+
+from __future__ import annotations
+
+
+class HideseekError(Exception):
+    """Base of every error that hideseek raises on purpose."""
+
+
+class ParameterError(HideseekError, ValueError):
+    """A value breaks a rule; the message names the parameter, the rule, the value and the way out."""
+
+
+class BudgetError(ParameterError):
+    """The budget lies below the least expected quality loss that any mechanism can reach."""
+
+    def __init__(self, message: str, least: float) -> None:
+        super().__init__(message)
+        self.least = least
+
+
+class ReducibleError(ParameterError):
+    """The chain does not return to where it was: its long-run law would forget most places."""
+
+    def __init__(self, message: str, places: tuple[int, ...]) -> None:
+        super().__init__(message)
+        self.places = places
+
+
+class SizeError(ParameterError):
+    """The problem would not fit in memory; ``needed`` is the estimate in bytes."""
+
+    def __init__(self, message: str, needed: int) -> None:
+        super().__init__(message)
+        self.needed = needed
+
+
+class TraceError(HideseekError, ValueError):
+    """A file of traces is missing, of an unknown format, or has nothing readable in it."""
+
+
+class MissingExtraError(HideseekError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+class SolverError(HideseekError):
+    """A solver gave no usable answer."""
+
+
+class CertificateError(SolverError):
+    """An answer from which no certificate can be made."""
+
+
+def broken_rule(parameter: str, owner: str, rule: str, got: object, way_out: str = "") -> ParameterError:
+    """Word a broken rule the same way everywhere.
+
+    >>> str(broken_rule("budget", "solve", "a finite number >= 0", float("nan")))
+    "The 'budget' parameter of solve must be a finite number >= 0. Got nan instead."
+    """
+    return ParameterError(rule_text(parameter, owner, rule, got, way_out))
+
+
+def rule_text(parameter: str, owner: str, rule: str, got: object, way_out: str = "") -> str:
+    """The sentence of :func:`broken_rule`, for the errors that carry more than a message."""
+    text = f"The '{parameter}' parameter of {owner} must be {rule}. Got {got} instead."
+    return f"{text} {way_out}" if way_out else text
