@@ -1,0 +1,99 @@
+"""Array types, and the checks that numbers pass before they enter a game."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import numpy.typing as npt
+
+from hideseek.errors import SizeError, broken_rule
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+def frozen(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    """Make an array that we own read-only."""
+    array.flags.writeable = False
+    return array
+
+
+def nonnegative(value: npt.ArrayLike, parameter: str, owner: str, ndim: int) -> FloatArray:
+    """A read-only copy of ``value`` as floats, refused unless every entry is finite and >= 0.
+
+    >>> nonnegative([1, 2], "prior", "solve", 1)
+    array([1., 2.])
+    """
+    rule = f"an array of {ndim} dimension{'s' * (ndim > 1)} with finite numbers >= 0"
+    try:
+        array = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise broken_rule(parameter, owner, rule, f"{type(value).__name__} ({error})") from None
+    if array.ndim != ndim or array.size == 0:
+        raise broken_rule(parameter, owner, rule, f"the shape {array.shape}")
+    # min and max pass a NaN on, so two scans see everything that is not a finite number >= 0
+    if not (array.min() >= 0 and array.max() < np.inf):
+        at = tuple(int(k) for k in np.argwhere(~((array >= 0) & (array < np.inf)))[0])
+        raise broken_rule(parameter, owner, rule, f"{array[at]} at {at if ndim > 1 else at[0]}")
+    frozen(array)
+    return array
+
+
+def distribution(value: npt.ArrayLike, parameter: str, owner: str) -> FloatArray:
+    """A read-only probability vector: non-negative, summing to 1 within 1e-6, and then made to do so exactly.
+
+    >>> distribution([0.25, 0.75], "prior", "solve")
+    array([0.25, 0.75])
+    """
+    array = nonnegative(value, parameter, owner, 1)
+    total = array.sum()
+    if abs(total - 1) > 1e-6:
+        raise broken_rule(parameter, owner, "probabilities that sum to 1", f"the sum {total:g}", "Divide by the sum.")
+    array = array / total
+    frozen(array)
+    return array
+
+
+def unlabelled() -> IntArray:
+    """Stands for indices that mean themselves."""
+    return np.zeros((0, 0), np.int64)
+
+
+def labelled(value: IntArray, count: int, parameter: str, owner: str) -> IntArray:
+    """Read-only region numbers, one row for each of ``count`` indices; the indices themselves when none are given.
+
+    >>> labelled(unlabelled(), 2, "inputs", "Game")
+    array([[0],
+           [1]])
+    """
+    labels = np.array(value, dtype=np.int64)
+    if labels.size == 0:
+        labels = np.arange(count)[:, None]
+    if labels.ndim != 2 or len(labels) != count:
+        raise broken_rule(parameter, owner, f"one row of region numbers for each of {count}", labels.shape)
+    frozen(labels)
+    return labels
+
+
+def scalar(value: float, parameter: str, owner: str, rule: str = "a finite number >= 0", least: float = 0.0) -> float:
+    """A finite number that is at least ``least``.
+
+    >>> scalar(3, "budget", "solve")
+    3.0
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise broken_rule(parameter, owner, rule, repr(value)) from None
+    if not least <= number < np.inf:
+        raise broken_rule(parameter, owner, rule, number)
+    return number
+
+
+def refuse_if_too_large(needed: int, what: str) -> None:
+    """Refuse what would take more than half of this machine's memory, before it is built."""
+    limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    if needed > limit:
+        text = f"{what} would need about {needed / 2**30:.3g} GiB; half of this machine's memory is {limit / 2**30:.3g} GiB."
+        raise SizeError(f"{text} Use fewer places, fewer offsets in the scenario, or a lower order.", needed)

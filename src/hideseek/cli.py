@@ -1,0 +1,379 @@
+"""The command line: demo, learn, solve, curve."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from hideseek.arrays import IntArray, scalar
+from hideseek.errors import HideseekError, broken_rule
+from hideseek.game import Game
+from hideseek.metrics import Metric, distance, hamming, squared, total
+from hideseek.mobility import MarkovProfile, regions_of
+from hideseek.profile_file import is_profile, load_profile, save_profile, write_privately
+from hideseek.regions import Grid, Hexagons, Places, Regions
+from hideseek.scenario import Scenario
+from hideseek.solve import Curve, Solution, solve, trade_off
+from hideseek.traces import FORMATS, read_traces
+
+app = typer.Typer(
+    name="hideseek",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Location privacy: provably the most that you can have for the quality you need.",
+    epilog="Start with: hideseek demo",
+)
+out = Console()
+err = Console(stderr=True)
+
+
+class Protect(StrEnum):
+    """What to protect: this place; this and the next; the same when the route is planned."""
+
+    SPORADIC = "sporadic"
+    TRANSITION = "transition"
+    PLANNED = "planned"
+
+
+class MetricName(StrEnum):
+    """How to measure an error or a loss: different or not; metres; metres squared."""
+
+    HAMMING = "hamming"
+    EUCLID = "euclid"
+    SQUARED = "squared"
+
+
+SCENARIOS = {
+    Protect.SPORADIC: Scenario.sporadic(),
+    Protect.TRANSITION: Scenario.present_future("unknown"),
+    Protect.PLANNED: Scenario.present_future("planned"),
+}
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+Source = Annotated[Path, typer.Argument(help="Traces (a file, a folder, an archive), or a profile made by learn.")]
+User = Annotated[str | None, typer.Option(help="Whose traces; by default the user with the most fixes.")]
+GridSize = Annotated[str, typer.Option("--grid", help="ROWSxCOLUMNS, around the traces.")]
+Step = Annotated[str, typer.Option(help="Length of a time step.")]
+ProtectOption = Annotated[Protect, typer.Option("--protect", help=(Protect.__doc__ or "").split(": ")[1])]
+PrivacyOption = Annotated[MetricName, typer.Option("--privacy", help="What the adversary's error is measured in.")]
+QualityOption = Annotated[MetricName, typer.Option("--quality", help="What the loss of quality is measured in.")]
+
+
+def main() -> None:
+    """Run the command line; what goes wrong on purpose is told in one line, with exit status 2."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: err.print(f"note: {message}", highlight=False)
+            app()
+    except HideseekError as error:
+        if "--json" in sys.argv:
+            print_json({"error": type(error).__name__, "message": str(error)})
+        else:
+            err.print(f"[bold red]error:[/] {error}", highlight=False)
+        raise SystemExit(2) from None
+
+
+@app.command(epilog="Example: hideseek demo --out my-demo")
+def demo(
+    folder: Annotated[Path, typer.Option("--out", help="Folder for the report.")] = Path("hideseek-demo"),
+    seed: Annotated[int, typer.Option(help="Which synthetic person.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Do the whole job on a synthetic person, and write a report to look at."""
+    from hideseek.demo import STEPS, run_demo, table_of
+
+    with progress_bar("demo", STEPS) as advance:
+        result = run_demo(folder, seed, advance)
+    if as_json:
+        print_json({"rows": [asdict(row) for row in result.rows], "report": str(result.report)})
+        return
+    table = table_of(result.rows)
+    print_table("What the best adversary errs by, in metres a place", table.header, table.rows)
+    out.print(f"The report with the figures: [bold]{result.report}[/]")
+
+
+@app.command(epilog="Example: hideseek learn cabs/ --user abboip --grid 10x25 --out abboip.json")
+def learn(
+    source: Annotated[Path, typer.Argument(metavar="TRACES", help="A file, a folder or an archive of traces.")],
+    profile_path: Annotated[Path, typer.Option("--out", help="The profile file to write.")] = Path("profile.json"),
+    user: User = None,
+    grid: GridSize = "10x25",
+    box: Annotated[str | None, typer.Option(help="Edges of the grid in degrees: SOUTH,NORTH,WEST,EAST.")] = None,
+    places: Annotated[Path | None, typer.Option(help="CSV with latitude,longitude: places instead of a grid.")] = None,
+    h3: Annotated[int | None, typer.Option(help="Resolution (0 to 15) of H3 cells instead of a grid.")] = None,
+    step: Step = "5min",
+    order: Annotated[int, typer.Option(help="How many past places the next one depends on.")] = 1,
+    smoothing: Annotated[float, typer.Option(help="Share of moves that may go anywhere.")] = 0.0,
+    form: Annotated[str | None, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn a person's mobility profile from traces."""
+    traces, who = traces_of(source, user, form)
+    if places is not None:
+        regions: Regions = places_from(places)
+    elif h3 is not None:
+        regions = Hexagons.covering(traces, h3)
+    else:
+        regions = grid_from(grid, box, traces)
+    profile = MarkovProfile.fit(traces, regions, step, order, smoothing=smoothing)
+    save_profile(profile, profile_path, step)
+    busiest = np.argsort(-profile.stationary)[:10]
+    centres = regions_of(profile).centres
+    if as_json:
+        top = [{"place": int(k), "share": float(profile.stationary[k]), "centre": centres[k].tolist()} for k in busiest]
+        print_json({"user": who, "places": profile.places, "profile": str(profile_path), "busiest": top})
+        return
+    rows = [(str(k), f"{profile.stationary[k]:.1%}", f"{centres[k][0]:.5f}", f"{centres[k][1]:.5f}") for k in busiest]
+    print_table(f"{who}: {profile.places} places, the busiest", ("place", "share of time", "latitude", "longitude"), rows)
+    out.print(f"The profile, readable by you only: [bold]{profile_path}[/]. It tells where {who} goes: keep it private.")
+
+
+@app.command("solve", epilog="Example: hideseek solve abboip.json --budget 20% --out mechanism.csv")
+def solve_command(
+    source: Source,
+    budget: Annotated[str, typer.Option(help="Expected loss allowed; with %, of what it takes to tell nothing.")] = "20%",
+    protect: ProtectOption = Protect.SPORADIC,
+    privacy: PrivacyOption = MetricName.EUCLID,
+    quality: QualityOption = MetricName.SQUARED,
+    tolerance: Annotated[float, typer.Option(help="Relative gap to prove.")] = 1e-6,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds after which to return the gap reached.")] = None,
+    table_path: Annotated[Path | None, typer.Option("--out", help="CSV file for the mechanism's table.")] = None,
+    user: User = None,
+    grid: GridSize = "10x25",
+    step: Step = "5min",
+    as_json: AsJson = False,
+) -> None:
+    """Compute the best mechanism, the best attack on it, and the proof."""
+    profile = profile_of(source, user, grid, step)
+    d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
+    game = Game.from_scenario(profile, SCENARIOS[protect], d_p, d_q)
+    game = game.with_budget(budget_of(budget, game))
+    with progress_bar("solving") as tell:
+        solution = solve(
+            game, tolerance, time_limit=time_limit, progress=lambda k, low, high: tell(f"round {k}: {low:.6g} to {high:.6g}")
+        )
+    if table_path is not None:
+        table = mechanism_table(solution, profile, SCENARIOS[protect])
+        write_privately(table_path, table.to_csv(index=False).encode())
+    if as_json:
+        print_json(solution_facts(solution, game, d_p, d_q) | {"mechanism": str(table_path) if table_path else None})
+        return
+    facts = [(name, str(value)) for name, value in solution_words(solution, game, d_p, d_q)]
+    print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
+    if table_path is not None:
+        out.print(f"The mechanism, readable by you only: [bold]{table_path}[/]")
+
+
+@app.command(epilog="Example: hideseek curve abboip.json --points 20 --figure curve.png")
+def curve(
+    source: Source,
+    points: Annotated[int | None, typer.Option(help="Evenly spaced budgets, instead of refining.")] = None,
+    tolerance: Annotated[float, typer.Option(help="Refine until the envelopes are this close (share).")] = 1e-3,
+    breakpoints: Annotated[bool, typer.Option("--breakpoints", help="Find every corner of the curve.")] = False,
+    protect: ProtectOption = Protect.SPORADIC,
+    privacy: PrivacyOption = MetricName.EUCLID,
+    quality: QualityOption = MetricName.SQUARED,
+    csv: Annotated[Path | None, typer.Option("--out", help="CSV file for the points.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="PNG, PDF or SVG file for the figure.")] = None,
+    user: User = None,
+    grid: GridSize = "10x25",
+    step: Step = "5min",
+    as_json: AsJson = False,
+) -> None:
+    """Trace the privacy-quality curve, certified at its points and between them."""
+    profile = profile_of(source, user, grid, step)
+    d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
+    game = Game.from_scenario(profile, SCENARIOS[protect], d_p, d_q)
+    budgets = None
+    if points is not None:
+        scalar(points, "points", "curve", "a whole number >= 2", least=2)
+        budgets = np.linspace(game.least_loss, game.saturation, points)
+    with progress_bar("tracing") as tell:
+        found = trade_off(
+            game, budgets, tolerance, breakpoints, progress=lambda k, width: tell(f"{k} points, {width:.3g} apart")
+        )
+    columns = ("budget", "privacy", "bound", "price", "quality_loss")
+    table = pd.DataFrame({name: getattr(found, name) for name in columns})
+    if csv is not None:
+        write_privately(csv, table.to_csv(index=False).encode())
+    if figure is not None:
+        draw(found, figure, d_p, d_q)
+    if as_json:
+        print_json({"points": table.to_dict("records"), "width": found.width, "prior_risk": game.prior_risk})
+        return
+    rows = [tuple(f"{value:.6g}" for value in row) for row in table.itertuples(index=False)]
+    print_table(f"Privacy ({named(d_p)}) for quality loss ({named(d_q)})", columns, rows)
+    out.print(f"Between the points, the optimum is known to within {found.width:.3g}; nothing can exceed {game.prior_risk:.6g}.")
+
+
+def draw(found: Curve, path: Path, d_p: Metric, d_q: Metric) -> None:
+    """Write the curve's figure."""
+    from hideseek.figures import curve_figure
+
+    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise broken_rule("figure", "curve", "a file that ends in .png, .pdf or .svg", path.name)
+    curve_figure({"optimum": found}, named(d_p), named(d_q)).savefig(path, dpi=150)
+
+
+def traces_of(source: Path, user: str | None, form: str | None = None) -> tuple[pd.DataFrame, str]:
+    """One user's traces, and who that is."""
+    traces = read_traces(source, form)
+    counts = traces["user_id"].value_counts()
+    if user is None:
+        user = str(counts.index[0])
+        if len(counts) > 1:
+            err.print(f"note: {len(counts)} users; took {user}, who has the most fixes (see --user)", highlight=False)
+    elif user not in counts.index:
+        known = ", ".join(map(str, counts.index[:5]))
+        raise broken_rule("user", "learn", f"one of the {len(counts)} users in {source.name}", user, f"For example {known}.")
+    return traces[traces["user_id"] == user].reset_index(drop=True), user
+
+
+def profile_of(source: Path, user: str | None, grid: str, step: str) -> MarkovProfile:
+    """A profile from its file, or learned from traces on the spot."""
+    if is_profile(source):
+        return load_profile(source)
+    traces, _ = traces_of(source, user)
+    return MarkovProfile.fit(traces, grid_from(grid, None, traces), step)
+
+
+def grid_from(size: str, box: str | None, traces: pd.DataFrame) -> Grid:
+    """A grid from words such as 10x25 and 37.55,37.85,-122.55,-122.10."""
+    try:
+        rows, columns = (int(part) for part in size.lower().split("x"))
+    except ValueError:
+        raise broken_rule("grid", "learn", "ROWSxCOLUMNS, such as 10x25", repr(size)) from None
+    if box is None:
+        return Grid.covering(traces, rows, columns)
+    try:
+        south, north, west, east = (float(part) for part in box.split(","))
+    except ValueError:
+        raise broken_rule("box", "learn", "SOUTH,NORTH,WEST,EAST in degrees", repr(box)) from None
+    return Grid(south, north, west, east, rows, columns)
+
+
+def places_from(path: Path) -> Places:
+    """Places from a CSV file."""
+    try:
+        table = pd.read_csv(path)
+        names = tuple(table["name"].astype(str)) if "name" in table else ()
+        return Places(table["latitude"].tolist(), table["longitude"].tolist(), names)
+    except (OSError, KeyError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        rule = "a CSV file with the columns latitude and longitude"
+        raise broken_rule("places", "learn", rule, f"{path.name} ({type(error).__name__}: {error})") from None
+
+
+def metric_of(name: MetricName, profile: MarkovProfile) -> Metric:
+    """A metric over the profile's places, added over time where there are several."""
+    if name is MetricName.HAMMING:
+        return hamming()
+    metres = distance(regions_of(profile))
+    return metres if name is MetricName.EUCLID else total(squared(metres))
+
+
+def budget_of(text: str, game: Game) -> float:
+    """A number, or a percentage of the budget that saturates the game."""
+    try:
+        if text.strip().endswith("%"):
+            share = scalar(float(text.strip()[:-1]), "budget", "solve", "a percentage >= 0") / 100
+            return max(share * game.saturation, game.least_loss)
+        return scalar(float(text), "budget", "solve")
+    except ValueError as error:
+        if isinstance(error, HideseekError):
+            raise
+        raise broken_rule("budget", "solve", "a number, or a percentage such as 20%", repr(text)) from None
+
+
+def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> Iterable[tuple[str, str]]:
+    """A solution in plain words."""
+    yield "privacy, certified", f"{solution.privacy:.6g} {d_p.unit}".strip()
+    yield "no mechanism exceeds", f"{solution.bound:.6g} {d_p.unit}".strip()
+    yield "relative gap", f"{solution.gap:.1e} ({solution.status})"
+    yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
+    yield "one more unit of loss adds", f"{solution.price:.3g}"
+    yield "with nothing exposed", f"{game.prior_risk:.6g} {d_p.unit}".strip()
+    yield "solved by", f"{solution.method}, {solution.iterations} rounds"
+
+
+def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> dict[str, object]:
+    """A solution for machines."""
+    return {
+        "privacy": solution.privacy,
+        "bound": solution.bound,
+        "gap": solution.gap,
+        "quality_loss": solution.quality_loss,
+        "budget": game.budget,
+        "saturation": game.saturation,
+        "prior_risk": game.prior_risk,
+        "price": solution.price,
+        "status": str(solution.status),
+        "method": str(solution.method),
+        "iterations": solution.iterations,
+        "privacy_metric": named(d_p),
+        "quality_metric": named(d_q),
+    }
+
+
+def mechanism_table(solution: Solution, profile: MarkovProfile, scenario: Scenario) -> pd.DataFrame:
+    """The mechanism's non-zero entries, with the coordinates of the places known and released."""
+    mechanism = solution.mechanism
+    i, o = np.nonzero(mechanism.table)
+    centres = regions_of(profile).centres
+    columns: dict[str, object] = {}
+
+    def add(role: str, offsets: Sequence[int], places: IntArray) -> None:
+        for offset, place in zip(offsets, places.T, strict=True):
+            columns[f"{role}_{offset}"] = place
+            columns[f"{role}_{offset}_latitude"] = centres[place, 0]
+            columns[f"{role}_{offset}_longitude"] = centres[place, 1]
+
+    add("known", scenario.known, mechanism.inputs[i])
+    add("release", scenario.release, mechanism.releases[o])
+    return pd.DataFrame(columns | {"probability": mechanism.table[i, o]})
+
+
+def named(metric: Metric) -> str:
+    """A metric with its unit."""
+    return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
+
+
+@contextmanager
+def progress_bar(what: str, steps: int | None = None) -> Iterator[Callable[[str], None]]:
+    """A bar (or a spinner, where the number of steps is not known) that goes away when the work is done."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(what, total=steps)
+
+        def tell(news: str) -> None:
+            bar.update(task, description=f"{what}: {news}", advance=1 if steps else 0)
+
+        yield tell
+
+
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table on the terminal."""
+    table = Table(title=title, title_justify="left", show_header=any(header))
+    for k, name in enumerate(header):
+        table.add_column(name, justify="left" if k == 0 else "right")
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+
+
+def print_json(facts: object) -> None:
+    """One JSON object on the standard output."""
+    typer.echo(json.dumps(facts, indent=2))

@@ -1,0 +1,90 @@
+"""Figures: maps over the regions, and the privacy-quality curve. Colours are safe for colour-blind readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+
+from hideseek.arrays import FloatArray
+from hideseek.regions import Regions
+from hideseek.solve import Curve
+
+ORANGE = "#d55e00"
+COLOURS = ("#0072b2", ORANGE, "#009e73", "#cc79a7", "#56b4e9", "#e69f00")  # Okabe and Ito's, for all eyes
+STYLE = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "svg.fonttype": "none",
+}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One map: places coloured by ``values``, with marks such as {"truth": 3} on some of them."""
+
+    title: str
+    label: str
+    values: FloatArray
+    marks: Mapping[str, int]
+
+
+def maps_figure(regions: Regions, panels: Sequence[Panel]) -> Figure:
+    """Maps side by side."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(4.2 * len(panels), 4.4), layout="constrained")
+        for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False, sharey=True)[0], panels, strict=True):
+            draw_map(axes, regions, panel)
+        figure.axes[0].set_ylabel("latitude (degrees)")
+    return figure
+
+
+def draw_map(axes: Axes, regions: Regions, panel: Panel) -> None:
+    """Cells as shapes, points as dots."""
+    outlines = regions.outlines
+    latitude, longitude = regions.centres.T
+    look = {"cmap": "Blues", "norm": Normalize(0, float(panel.values.max()) or 1.0), "edgecolors": "#c8d0d8"}
+    if len(outlines[0]) > 1:
+        shapes = [corners[:, ::-1] for corners in outlines]
+        drawn: PolyCollection | PathCollection = PolyCollection(shapes, array=panel.values, **look)
+        axes.add_collection(drawn)
+    else:
+        drawn = axes.scatter(longitude, latitude, c=panel.values, s=90, **look)
+    axes.autoscale_view()
+    axes.set_aspect(1 / np.cos(np.radians(latitude.mean())))
+    for name, place in panel.marks.items():
+        at = (longitude[place], latitude[place])
+        axes.plot(*at, "o", color=ORANGE, markersize=8, markeredgecolor="white")
+        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+        axes.annotate(name, at, (7, 7), textcoords="offset points", color=ORANGE, weight="bold", bbox=box)
+    axes.figure.colorbar(drawn, ax=axes, label=panel.label, orientation="horizontal", shrink=0.8)
+    axes.set(title=panel.title, xlabel="longitude (degrees)")
+    axes.ticklabel_format(useOffset=False)
+    axes.locator_params(axis="x", nbins=4)
+
+
+def curve_figure(curves: Mapping[str, Curve], privacy: str, quality: str) -> Figure:
+    """Privacy against the budget, with the certified band between the envelopes."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        axes = figure.add_subplot()
+        for (name, curve), colour in zip(curves.items(), COLOURS, strict=False):
+            budget = np.linspace(curve.budget[0], curve.budget[-1], 400)
+            lower, upper = curve.lower(budget), curve.upper(budget)
+            axes.fill_between(budget, lower, upper, color=colour, alpha=0.25, linewidth=0)
+            axes.plot(budget, lower, color=colour, label=name)
+            axes.plot(curve.budget, curve.privacy, ".", color=colour, markersize=5)
+        axes.set(xlabel=f"quality loss allowed: {quality}", ylabel=f"privacy: {privacy}", xlim=(0, None), ylim=(0, None))
+        axes.set_title("The most privacy that any mechanism can give")
+        axes.ticklabel_format(style="sci", scilimits=(-3, 5), useMathText=True)
+        axes.legend(frameon=False, loc="lower right")
+    return figure

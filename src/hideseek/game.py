@@ -1,0 +1,264 @@
+"""The game between a user and an adversary, as two matrices and a number.
+
+Whatever is protected, seen or released, the prior folds into
+
+    W[g, i] = sum_a Pr(a, i | seen) d_p(g, a)         what the adversary errs by guessing g, weighted
+    C[i, o] = sum_q Pr(q, i | seen) d_q(q, o, seen)   the quality lost by releasing o, weighted
+
+and the best mechanism f(o|i) maximises  sum_o min_g sum_i W[g, i] f(o|i)  subject to  sum_{i,o} C[i, o] f(o|i) <= Q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from hideseek.arrays import FloatArray, IntArray, distribution, labelled, nonnegative, refuse_if_too_large, scalar, unlabelled
+from hideseek.errors import BudgetError, broken_rule, rule_text
+from hideseek.metrics import Metric, as_metric
+from hideseek.mobility import Profile, Trajectories, possible_trajectories, product
+from hideseek.scenario import Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Extra linear rows on a mechanism: ``lower <= matrix @ f.ravel() <= upper``, f[i, o] laid out row by row."""
+
+    matrix: sparse.csr_array
+    lower: FloatArray
+    upper: FloatArray
+
+    def __post_init__(self) -> None:
+        count = self.matrix.shape[0]
+        if self.lower.shape != (count,) or self.upper.shape != (count,):
+            got = f"{self.lower.shape} and {self.upper.shape}"
+            raise broken_rule("lower and upper", "Rows", f"arrays of {count} numbers, one a row", got)
+        if not (np.isfinite(self.matrix.data).all() and (self.lower <= self.upper).all()):
+            raise broken_rule("matrix, lower and upper", "Rows", "finite coefficients with lower <= upper", "others")
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """One game: ``error`` W[g, i], ``cost`` C[i, o], ``budget`` Q, and any extra rows on the mechanism.
+
+    ``guesses``, ``inputs`` and ``releases`` say what the indices stand for: one row of region numbers for each index,
+    one column for each offset of the scenario.
+
+    >>> game = Game.from_prior([0.5, 0.3, 0.2], 1 - np.eye(3), 1 - np.eye(3), budget=0.1)
+    >>> game.prior_risk, game.least_loss, game.saturation
+    (0.5, 0.0, 0.5)
+    """
+
+    error: FloatArray
+    cost: FloatArray
+    budget: float
+    rows: Rows | None = None
+    guesses: IntArray = field(default_factory=unlabelled)
+    inputs: IntArray = field(default_factory=unlabelled)
+    releases: IntArray = field(default_factory=unlabelled)
+
+    def __post_init__(self) -> None:
+        error = nonnegative(self.error, "error", "Game", 2)
+        cost = nonnegative(self.cost, "cost", "Game", 2)
+        if error.shape[1] != cost.shape[0]:
+            rule = f"a matrix [inputs, releases] with one row for each of the {error.shape[1]} columns of 'error'"
+            raise broken_rule("cost", "Game", rule, f"the shape {cost.shape}")
+        budget = scalar(self.budget, "budget", "Game")
+        if self.rows is not None and self.rows.matrix.shape[1] != cost.size:
+            rule = f"rows over {cost.size} entries, one for each (input, release)"
+            raise broken_rule("rows", "Game", rule, f"{self.rows.matrix.shape[1]}")
+        checked = {
+            "error": error,
+            "cost": cost,
+            "budget": budget,
+            "guesses": labelled(self.guesses, error.shape[0], "guesses", "Game"),
+            "inputs": labelled(self.inputs, error.shape[1], "inputs", "Game"),
+            "releases": labelled(self.releases, cost.shape[1], "releases", "Game"),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if budget < self.least_loss * (1 - 1e-12):
+            raise_budget_too_small(budget, self.least_loss)
+
+    @classmethod
+    def from_prior(
+        cls, prior: npt.ArrayLike, privacy_metric: npt.ArrayLike, quality_metric: npt.ArrayLike, budget: float
+    ) -> Game:
+        """The sporadic game: a law over places, d_p[g, a] and d_q[a, o] as matrices.
+
+        >>> Game.from_prior([0.5, 0.5], [[0, 1], [1, 0]], [[0, 2], [2, 0]], budget=0.5).cost
+        array([[0., 1.],
+               [1., 0.]])
+        """
+        psi = distribution(prior, "prior", "Game.from_prior")
+        d_p = nonnegative(privacy_metric, "privacy_metric", "Game.from_prior", 2)
+        d_q = nonnegative(quality_metric, "quality_metric", "Game.from_prior", 2)
+        for name, size, shape in (
+            ("privacy_metric", d_p.shape[1], "[guesses, places]"),
+            ("quality_metric", d_q.shape[0], "[places, releases]"),
+        ):
+            if size != len(psi):
+                raise broken_rule(
+                    name, "Game.from_prior", f"a matrix {shape} over the {len(psi)} places of 'prior'", f"{size} places"
+                )
+        return cls(d_p * psi, d_q * psi[:, None], budget)
+
+    @classmethod
+    def from_scenario(
+        cls,
+        profile: Profile,
+        scenario: Scenario,
+        privacy: Metric | npt.ArrayLike,
+        quality: Metric | npt.ArrayLike,
+        budget: float | None = None,
+        law: Trajectories | None = None,
+        seen: Sequence[int] = (),
+    ) -> Game:
+        """The game of a scenario, when the true places follow ``law`` given what was ``seen``.
+
+        ``law`` defaults to the profile's own, which is right as long as nothing has been seen. Inputs are the known
+        places that can occur; the adversary may guess, and the mechanism release, any combination of places. Without a
+        ``budget`` the game gets the one that saturates it; :meth:`with_budget` then sets a share of it.
+
+        >>> from hideseek.mobility import MarkovProfile
+        >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
+        >>> game = Game.from_scenario(profile, Scenario.sporadic(), 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
+        >>> game.prior_risk.round(6)
+        np.float64(0.333333)
+        """
+        if len(seen) != len(scenario.seen):
+            rule = f"one region for each of the {len(scenario.seen)} seen offsets of the scenario"
+            raise broken_rule("seen", "Game.from_scenario", rule, tuple(seen))
+        if law is None:
+            if scenario.seen:
+                way_out = "See Trajectories.given for the law after earlier exposures."
+                rule = "the law of the true places given 'seen', in a scenario where something was seen"
+                raise broken_rule("law", "Game.from_scenario", rule, None, way_out)
+            law = possible_trajectories(profile, scenario.offsets)
+        places = profile.places
+        inputs, which = np.unique(law.at(scenario.known), axis=0, return_inverse=True)
+        size = 8 * (len(inputs) + 1) * (places ** len(scenario.target) + 2 * places ** len(scenario.release))
+        refuse_if_too_large(size, f"A game of {len(inputs)} inputs over {places} places in this scenario")
+        guesses, releases = product(places, len(scenario.target)), product(places, len(scenario.release))
+        history = np.array(seen, dtype=np.int64)
+
+        def weighted(offsets: tuple[int, ...]) -> tuple[IntArray, sparse.csr_array]:
+            values, index = np.unique(law.at(offsets), axis=0, return_inverse=True)
+            shape = (len(values), len(inputs))
+            return values, sparse.csr_array((law.probability, (index.ravel(), which.ravel())), shape=shape)
+
+        targets, target_weight = weighted(scenario.target)
+        wanted, quality_weight = weighted(scenario.quality)
+        error = as_metric(privacy, "privacy", places).between(guesses, targets, np.empty(0, np.int64)) @ target_weight
+        cost = quality_weight.T @ as_metric(quality, "quality", places).between(wanted, releases, history)
+        rows = None
+        if scenario.causal:
+            rows = causal_rows(scenario.causal_groups(inputs), releases)
+        enough = float(cost.sum(axis=0).min()) if budget is None else budget
+        return cls(error, cost, enough, rows, guesses, inputs, releases)
+
+    def with_budget(self, budget: float) -> Game:
+        """The same game for another budget."""
+        return replace(self, budget=budget)
+
+    @cached_property
+    def prior_risk(self) -> float:
+        """What the adversary errs by when he sees nothing: no mechanism gives more privacy than this."""
+        return float(self.error.sum(axis=1).min())
+
+    @cached_property
+    def least_loss(self) -> float:
+        """The expected quality loss of the cheapest release for every input."""
+        return float(self.cost.min(axis=1).sum())
+
+    @cached_property
+    def saturation(self) -> float:
+        """The cost of the cheapest constant release: with this budget the adversary learns nothing."""
+        return float(self.cost.sum(axis=0).min())
+
+
+def raise_budget_too_small(budget: float, least: float) -> None:
+    """Refuse a budget that no mechanism can meet, and say which one can be met."""
+    rule = f"at least the least possible loss, {least:.9g}"
+    raise BudgetError(rule_text("budget", "Game", rule, budget, "Raise the budget, or allow closer releases."), least)
+
+
+def causal_rows(groups: Sequence[tuple[int, IntArray]], releases: IntArray) -> Rows:
+    """The law of the releases up to a time must be the same for all inputs that agree up to that time.
+
+    ``groups`` holds pairs (length of the release's prefix, group label of each input).
+    """
+    parts = []
+    count = len(releases)
+    for length, label in groups:
+        prefix = np.unique(releases[:, :length], axis=0, return_inverse=True)[1].ravel()
+        first = np.unique(label, return_index=True)[1][label]
+        others = np.flatnonzero(first != np.arange(len(label)))
+        marginal = sparse.csr_array((np.ones(count), (prefix, np.arange(count))))
+        ones = np.ones(len(others))
+        rows = np.arange(len(others))
+        contrast = sparse.csr_array(
+            (np.r_[ones, -ones], (np.r_[rows, rows], np.r_[others, first[others]])), shape=(len(others), len(label))
+        )
+        parts.append(sparse.kron(contrast, marginal, format="csr"))
+    matrix = sparse.csr_array(sparse.vstack(parts, format="csr"))
+    zeros = np.zeros(matrix.shape[0])
+    return Rows(matrix, zeros, zeros)
+
+
+class Objective(StrEnum):
+    """What one mechanism for several games maximises."""
+
+    AVERAGE = "average"
+    MINIMUM = "minimum"
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives:
+    """One mechanism for several games (priors, histories, services), each with its own budget.
+
+    The paper's alternative quantifications: maximise the ``average`` (weighted by ``weights``, uniform by default)
+    or the ``minimum`` privacy over the games. Every game's budget holds. The adversary knows which game is played.
+
+    >>> one = Game.from_prior([0.5, 0.5], 1 - np.eye(2), 1 - np.eye(2), budget=0.2)
+    >>> two = Game.from_prior([0.9, 0.1], 1 - np.eye(2), 1 - np.eye(2), budget=0.2)
+    >>> Alternatives((one, two), "minimum").weights
+    array([0.5, 0.5])
+    """
+
+    games: tuple[Game, ...]
+    objective: Objective = Objective.AVERAGE
+    weights: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        games = tuple(self.games)
+        owner = "Alternatives"
+        if not games:
+            raise broken_rule("games", owner, "at least one game", "none")
+        if any(game.cost.shape != games[0].cost.shape for game in games):
+            got = [game.cost.shape for game in games]
+            raise broken_rule("games", owner, "games with the same inputs and the same releases", f"the shapes {got}")
+        if any(game.rows is not games[0].rows for game in games):
+            raise broken_rule("games", owner, "games with the same extra rows", "others")
+        try:
+            objective = Objective(self.objective)
+        except ValueError:
+            names = " or ".join(repr(str(name)) for name in Objective)
+            raise broken_rule("objective", owner, names, repr(self.objective)) from None
+        weights = np.asarray(self.weights, dtype=np.float64)
+        weights = distribution(weights if weights.size else np.full(len(games), 1 / len(games)), "weights", owner)
+        if len(weights) != len(games):
+            raise broken_rule("weights", owner, f"{len(games)} numbers, one a game", len(weights))
+        for name, value in (("games", games), ("objective", objective), ("weights", weights)):
+            object.__setattr__(self, name, value)
+
+
+def as_alternatives(game: Game | Alternatives) -> Alternatives:
+    """A single game is one alternative."""
+    return game if isinstance(game, Alternatives) else Alternatives((game,))

@@ -1,0 +1,286 @@
+"""What an adversary's error is worth, and what a wrong release costs: d_p and d_q.
+
+A metric compares vectors of places: ``between(left, right, seen)`` is a matrix with a row for each vector of ``left``
+and a column for each of ``right``. For privacy, left are the guesses and right the truths; for quality, left are the
+truths, right the releases, and ``seen`` the releases before them. Metrics are built by combination:
+
+    total(sensitive(distance(regions), {hospital: 5}))    metres, five times as many at the hospital, added over time
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from hideseek.arrays import FloatArray, IntArray, nonnegative
+from hideseek.errors import broken_rule
+from hideseek.regions import Regions, distances
+
+Between = Callable[[IntArray, IntArray, IntArray], FloatArray]
+Weights = Mapping[int, float] | Sequence[float] | FloatArray
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named comparison of vectors of places, with its unit for tables and figures."""
+
+    name: str
+    unit: str
+    between: Between
+
+
+def hamming() -> Metric:
+    """1 unless the vectors agree everywhere: what the paper evaluates with. ``total(hamming())`` counts the places.
+
+    >>> hamming().between(np.array([[0, 1]]), np.array([[0, 1], [0, 2]]), np.array([]))
+    array([[0., 1.]])
+    """
+
+    def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:  # noqa: ARG001
+        same_length(left, right)
+        return np.logical_or.reduce([a[:, None] != b for a, b in zip(left.T, right.T, strict=True)]).astype(float)
+
+    return Metric("Hamming", "", between)
+
+
+def distance(regions: Regions) -> Metric:
+    """Geodesic distance between the centres of places in metres, added over the vector.
+
+    >>> from hideseek.regions import Places
+    >>> metric = distance(Places([46.52, 46.53], [6.57, 6.57]))
+    >>> metric.between(np.array([[0]]), np.array([[0], [1]]), np.array([])).round()
+    array([[   0., 1112.]])
+    """
+    return replace(from_matrix(distances(regions)), name="distance", unit="m")
+
+
+def from_matrix(matrix: npt.ArrayLike) -> Metric:
+    """Any matrix over places, [guess, truth] for privacy and [truth, release] for quality, added over the vector.
+
+    >>> from_matrix([[0, 2], [3, 0]]).between(np.array([[0]]), np.array([[0], [1]]), np.array([]))
+    array([[0., 2.]])
+    """
+    table = nonnegative(matrix, "matrix", "from_matrix", 2)
+
+    def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:  # noqa: ARG001
+        same_length(left, right)
+        if max(left.max(initial=0) - table.shape[0], right.max(initial=0) - table.shape[1]) >= 0:
+            need = (left.max() + 1, right.max() + 1)
+            raise broken_rule("matrix", "from_matrix", f"at least of the shape {need}", table.shape)
+        parts = [table[np.ix_(a, b)] for a, b in zip(left.T, right.T, strict=True)]
+        return np.add.reduce(parts)
+
+    return Metric("matrix", "", between)
+
+
+def from_function(function: Callable[..., float], name: str = "", unit: str = "") -> Metric:
+    """Any function of two vectors of places; a third parameter, if it takes one, is what was seen before.
+
+    >>> off_by = from_function(lambda guess, truth: abs(guess[0] - truth[0]))
+    >>> off_by.between(np.array([[0], [1]]), np.array([[3]]), np.array([]))
+    array([[3.],
+           [2.]])
+    """
+    takes_seen = len(inspect.signature(function).parameters) > 2
+
+    def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
+        past = (tuple(seen.tolist()),) if takes_seen else ()
+        values = [[function(tuple(a), tuple(b), *past) for b in right.tolist()] for a in left.tolist()]
+        return nonnegative(values, "function", "from_function", 2)
+
+    return Metric(name or getattr(function, "__name__", "function"), unit, between)
+
+
+def squared(metric: Metric) -> Metric:
+    """The square of a metric.
+
+    >>> squared(from_matrix([[0, 2], [3, 0]])).between(np.array([[1]]), np.array([[0]]), np.array([]))
+    array([[9.]])
+    """
+    unit = f"{metric.unit}²" if metric.unit else ""
+    return Metric(f"squared {metric.name}", unit, lambda left, right, seen: metric.between(left, right, seen) ** 2)
+
+
+def total(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
+    """A metric of single places, added over the vector, weighted by position where weights are given.
+
+    >>> total(hamming()).between(np.array([[0, 1]]), np.array([[1, 0], [0, 2]]), np.array([]))
+    array([[2., 1.]])
+    """
+    return over_positions(metric, "total", np.add, weights)
+
+
+def minimum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
+    """A metric of single places, the smallest over the vector.
+
+    >>> minimum(hamming()).between(np.array([[0, 1]]), np.array([[1, 0], [0, 2]]), np.array([]))
+    array([[1., 0.]])
+    """
+    return over_positions(metric, "minimum", np.minimum, weights)
+
+
+def maximum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
+    """A metric of single places, the largest over the vector.
+
+    >>> maximum(hamming()).between(np.array([[0, 1]]), np.array([[0, 1], [0, 2]]), np.array([]))
+    array([[0., 1.]])
+    """
+    return over_positions(metric, "maximum", np.maximum, weights)
+
+
+def over_positions(metric: Metric, name: str, combine: np.ufunc, weights: Sequence[float] | None) -> Metric:
+    """Apply a metric of single places position by position, weigh, and combine."""
+    factors = None if weights is None else nonnegative(weights, "weights", name, 1)
+
+    def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
+        same_length(left, right)
+        length = left.shape[1]
+        if factors is not None and len(factors) != length:
+            raise broken_rule("weights", name, f"{length} numbers, one a position", len(factors))
+        parts = [metric.between(left[:, [k]], right[:, [k]], seen) for k in range(length)]
+        if factors is not None:
+            parts = [factor * part for factor, part in zip(factors, parts, strict=True)]
+        result: FloatArray = combine.reduce(parts)
+        return result
+
+    return Metric(f"{name} {metric.name}", metric.unit, between)
+
+
+def sensitive(metric: Metric, weights: Weights) -> Metric:
+    """Errors count for more (or less) where the truth is sensitive: the largest weight along the true vector.
+
+    ``weights`` maps places to factors (1 where not named), or has one for every place.
+
+    >>> sensitive(hamming(), {1: 5}).between(np.array([[0]]), np.array([[0], [1]]), np.array([]))
+    array([[0., 5.]])
+    """
+    checked = checked_weights(weights, "weights", "sensitive")
+
+    def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
+        return metric.between(left, right, seen) * weight_of(checked, right).max(axis=1)
+
+    return Metric(f"sensitive {metric.name}", metric.unit, between)
+
+
+def sensitive_transitions(
+    metric: Metric,
+    transitions: Mapping[tuple[int, int], float] | None = None,
+    entering: Mapping[int, float] | None = None,
+    leaving: Mapping[int, float] | None = None,
+) -> Metric:
+    """Errors count for more where the true vector makes a sensitive move: the largest weight of its transitions.
+
+    Bank and then official is ``transitions={(bank, official): 10}``; ``entering`` and ``leaving`` name a place that is
+    come to from anywhere else, or left for anywhere else. A move that is not named has the weight 1.
+
+    >>> metric = sensitive_transitions(hamming(), {(0, 1): 4}, entering={2: 3})
+    >>> metric.between(np.array([[1, 1]]), np.array([[0, 1], [1, 2], [2, 2]]), np.array([]))
+    array([[4., 3., 1.]])
+    """
+    pairs = {pair: checked_weights({0: weight}, "transitions", "sensitive_transitions")[0] for pair, weight in (transitions or {}).items()}
+    into = checked_weights(entering or {}, "entering", "sensitive_transitions")
+    out_of = checked_weights(leaving or {}, "leaving", "sensitive_transitions")
+
+    def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
+        if right.shape[1] < 2:
+            raise broken_rule("target", "sensitive_transitions", "two or more places in a row", f"{right.shape[1]}")
+        before, after = right[:, :-1], right[:, 1:]
+        weight = np.where(before != after, np.maximum(weight_of(into, after), weight_of(out_of, before)), 1.0)
+        for (start, end), factor in pairs.items():
+            weight[(before == start) & (after == end)] = factor
+        return metric.between(left, right, seen) * weight.max(axis=1)
+
+    return Metric(f"transition-sensitive {metric.name}", metric.unit, between)
+
+
+def tolerant(metric: Metric, tolerance: Weights) -> Metric:
+    """Quality loss in units of what the true place tolerates: dense restaurants forgive noise, lone houses do not.
+
+    ``tolerance`` maps places to divisors (1 where not named), or has one for every place; along a vector the strictest
+    place decides.
+
+    >>> tolerant(hamming(), {0: 4}).between(np.array([[0], [1]]), np.array([[2]]), np.array([]))
+    array([[0.25],
+           [1.  ]])
+    """
+    checked = checked_weights(tolerance, "tolerance", "tolerant")
+    if min(checked.values(), default=1.0) <= 0:
+        raise broken_rule("tolerance", "tolerant", "numbers > 0", min(checked.values()))
+
+    def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
+        return metric.between(left, right, seen) / weight_of(checked, left).min(axis=1)[:, None]
+
+    return Metric(f"tolerant {metric.name}", metric.unit, between)
+
+
+def speed(regions: Regions) -> Metric:
+    """Quality of a trajectory: how far the exposed displacement from step to step is from the true one, in metres.
+
+    Compares the true places with what was seen followed by what is released, so the scenario's quality offsets must be
+    those of ``seen`` and ``release`` together.
+
+    >>> from hideseek.regions import Places
+    >>> metric = speed(Places([0.0, 0.0, 0.0], [0.0, 1.0, 2.0]))
+    >>> metric.between(np.array([[0, 1], [0, 2]]), np.array([[1], [2]]), np.array([0])).round(-3)
+    array([[     0., 111000.],
+           [111000.,      0.]])
+    """
+    table = distances(regions)
+
+    def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
+        exposed = np.hstack([np.broadcast_to(seen, (len(right), len(seen))), right]).astype(np.int64)
+        same_length(left, exposed)
+        if left.shape[1] < 2:
+            raise broken_rule("quality", "speed", "offsets of two or more steps in a row", f"{left.shape[1]}")
+        steps = [table[side[:, :-1], side[:, 1:]] for side in (left, exposed)]
+        difference: FloatArray = np.abs(steps[0][:, None, :] - steps[1][None, :, :]).sum(axis=2)
+        return difference
+
+    return Metric("speed", "m per step", between)
+
+
+def as_metric(value: Metric | Callable[..., float] | npt.ArrayLike, parameter: str, places: int) -> Metric:
+    """A metric from whatever a user gave: a metric, a function of two vectors, or a matrix over places.
+
+    >>> as_metric([[0, 1], [1, 0]], "privacy", 2).name
+    'matrix'
+    """
+    if isinstance(value, Metric):
+        return value
+    if callable(value):
+        return from_function(value)
+    matrix = nonnegative(value, parameter, "Game.from_scenario", 2)
+    if matrix.shape != (places, places):
+        raise broken_rule(parameter, "Game.from_scenario", f"a matrix over the {places} places", matrix.shape)
+    return from_matrix(matrix)
+
+
+def same_length(left: IntArray, right: IntArray) -> None:
+    """Refuse to compare vectors of different length."""
+    if left.shape[1] != right.shape[1]:
+        rule = f"a comparison of vectors of the same length (left have {left.shape[1]} places)"
+        way_out = "Choose offsets of equal number in the scenario, or write a metric with from_function."
+        raise broken_rule("metric", "Game.from_scenario", rule, f"{right.shape[1]}", way_out)
+
+
+def checked_weights(weights: Weights, parameter: str, owner: str) -> dict[int, float]:
+    """Factors for places as a mapping, each finite and >= 0."""
+    items = weights.items() if isinstance(weights, Mapping) else enumerate(weights)
+    places, factors = [], []
+    for place, factor in items:
+        places.append(int(place))
+        factors.append(factor)
+    if not factors:
+        return {}
+    return dict(zip(places, nonnegative(factors, parameter, owner, 1).tolist(), strict=True))
+
+
+def weight_of(weights: Mapping[int, float], places: IntArray) -> FloatArray:
+    """The factor of each place, 1 where none is named."""
+    table = np.ones(int(max(places.max(initial=0), max(weights, default=0))) + 1)
+    table[list(weights)] = list(weights.values())
+    return table[places]

@@ -1,0 +1,493 @@
+"""How a person moves: the probability of any sequence of places.
+
+Anything with ``places``, ``memory`` and ``following`` is a profile. Two kinds are learned here: a Markov chain of any
+order, and one whose transitions follow the time of day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from hideseek.arrays import FloatArray, IntArray, frozen, nonnegative, refuse_if_too_large, scalar
+from hideseek.errors import ReducibleError, broken_rule, rule_text
+from hideseek.regions import Regions
+from hideseek.traces import check_traces
+
+DAY = pd.Timedelta("1D")
+
+
+@runtime_checkable
+class Profile(Protocol):
+    """Any model that gives the probabilities of sequences of places."""
+
+    @property
+    def places(self) -> int:
+        """How many places there are."""
+        ...
+
+    @property
+    def memory(self) -> int:
+        """How many of the last places the next one depends on."""
+        ...
+
+    def following(self, past: IntArray, step: int) -> FloatArray:
+        """The law of place number ``step`` after each of these pasts, [past, place].
+
+        A past holds the last min(step, memory) places, the oldest first; at step 0 it is empty.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """A law over true places at some offsets: sequences that can occur and their probabilities."""
+
+    offsets: tuple[int, ...]
+    sequences: IntArray
+    probability: FloatArray
+
+    def at(self, offsets: Sequence[int]) -> IntArray:
+        """The places at these offsets, [sequence, offset]."""
+        missing = sorted(set(offsets) - set(self.offsets))
+        if missing:
+            raise broken_rule("law", "Trajectories.at", f"one that covers the offsets {missing}", self.offsets)
+        return self.sequences[:, [self.offsets.index(offset) for offset in offsets]]
+
+    def given(self, exposed: Mapping[int, int], table: npt.ArrayLike) -> Trajectories:
+        """The law after releases were seen: Bayes' rule, when each was drawn from the table f[place, release].
+
+        >>> law = Trajectories((0,), np.array([[0], [1]]), np.array([0.5, 0.5]))
+        >>> law.given({0: 1}, [[0.9, 0.1], [0.6, 0.4]]).probability
+        array([0.2, 0.8])
+        """
+        mechanism = nonnegative(table, "table", "Trajectories.given", 2)
+        weight = self.probability.copy()
+        for offset, release in exposed.items():
+            weight *= mechanism[self.at((offset,))[:, 0], release]
+        if not weight.sum() > 0:
+            raise broken_rule("exposed", "Trajectories.given", "releases that the table can produce", dict(exposed))
+        kept = weight > 0
+        return Trajectories(self.offsets, self.sequences[kept], weight[kept] / weight.sum())
+
+
+def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajectories:
+    """The law of the places at these offsets; only sequences with positive probability are ever built.
+
+    >>> chain = MarkovProfile.from_matrix([[0.5, 0.5], [1.0, 0.0]])
+    >>> possible_trajectories(chain, (0, 1)).sequences.tolist()
+    [[0, 0], [0, 1], [1, 0]]
+    """
+    wanted = tuple(sorted(set(offsets)))
+    first = wanted[0]
+    kept: list[int] = []
+    sequences, probability = np.zeros((1, 0), np.int64), np.ones(1)
+    for offset in range(first, wanted[-1] + 1):
+        step = offset - first
+        width = min(step, profile.memory)
+        law = profile.following(sequences[:, sequences.shape[1] - width :], step)
+        row, place = np.nonzero(law)
+        refuse_if_too_large(len(row) * 8 * (len(kept) + 4), f"{len(row)} trajectories from {first} to {offset}")
+        sequences = np.c_[sequences[row], place]
+        probability = probability[row] * law[row, place]
+        kept.append(offset)
+        # places that are neither wanted nor remembered are summed out as soon as they can be
+        needed = [k for k, at in enumerate(kept) if at in wanted or k >= len(kept) - profile.memory]
+        if len(needed) < len(kept):
+            kept = [kept[k] for k in needed]
+            sequences, probability = merged(sequences[:, needed], probability)
+    columns = [kept.index(offset) for offset in wanted]
+    return Trajectories(wanted, *merged(sequences[:, columns], probability))
+
+
+def merged(sequences: IntArray, probability: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Add up the probabilities of equal sequences."""
+    unique, index = np.unique(sequences, axis=0, return_inverse=True)
+    return unique, np.bincount(index.ravel(), probability)
+
+
+def sequence_probability(profile: Profile, sequence: Sequence[int]) -> float:
+    """The probability that a person goes through these places, one a step.
+
+    >>> sequence_probability(MarkovProfile.from_matrix([[0.5, 0.5], [1.0, 0.0]]), (0, 1, 0)).round(6)
+    np.float64(0.333333)
+    """
+    path = np.array(sequence, dtype=np.int64)
+    result = np.float64(1.0)
+    for step, place in enumerate(path):
+        if not 0 <= place < profile.places:
+            raise broken_rule("sequence", "sequence_probability", f"places from 0 to {profile.places - 1}", place)
+        if result > 0:
+            past = path[max(0, step - profile.memory) : step]
+            result *= profile.following(past[None, :], step)[0, place]
+    return result
+
+
+def sample_places(profile: Profile, steps: int, count: int = 1, seed: int = 0) -> IntArray:
+    """Draw ``count`` walks of ``steps`` places, [walk, step]. For simulation only: the generator is not a secure one.
+
+    >>> sample_places(MarkovProfile.from_matrix([[0.0, 1.0], [1.0, 0.0]]), steps=4, seed=1).tolist()
+    [[1, 0, 1, 0]]
+    """
+    generator = np.random.default_rng(seed)
+    walks = np.zeros((count, steps), np.int64)
+    for step in range(steps):
+        law = profile.following(walks[:, max(0, step - profile.memory) : step], step)
+        edges = np.cumsum(law, axis=1)
+        draw = generator.random(count) * edges[:, -1]
+        walks[:, step] = (edges <= draw[:, None]).sum(axis=1)
+    return walks
+
+
+class _Learned:
+    """What both learned profiles offer beside the protocol."""
+
+    def sample(self: Profile, steps: int, count: int = 1, seed: int = 0) -> IntArray:
+        """Draw walks from the profile: see :func:`sample_places`."""
+        return sample_places(self, steps, count, seed)
+
+    def probability(self: Profile, sequence: Sequence[int]) -> float:
+        """The probability of a sequence: see :func:`sequence_probability`."""
+        return sequence_probability(self, sequence)
+
+
+@dataclass(frozen=True, eq=False)
+class MarkovProfile(_Learned):
+    """A Markov chain of some order over places.
+
+    ``states`` are the tuples of places that the next place depends on, ``transition`` its law after each of them,
+    [state, place] (for a chain of order 1 the transition matrix), and ``state_law`` the long-run law of the states.
+    ``regions``, where known, are the places themselves.
+    """
+
+    states: IntArray
+    transition: FloatArray
+    state_law: FloatArray
+    regions: Regions | None = None
+
+    @classmethod
+    def from_matrix(cls, matrix: npt.ArrayLike, regions: Regions | None = None) -> MarkovProfile:
+        """A first-order chain with this transition matrix [from, to].
+
+        >>> MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]).stationary.round(6)
+        array([0.666667, 0.333333])
+        """
+        owner = "MarkovProfile.from_matrix"
+        table = nonnegative(matrix, "matrix", owner, 2)
+        if table.shape[0] != table.shape[1] or len(table) < 2:
+            raise broken_rule("matrix", owner, "square, over two or more places", f"the shape {table.shape}")
+        total = table.sum(axis=1, keepdims=True)
+        if np.abs(total - 1).max() > 1e-6:
+            worst = int(np.abs(total - 1).argmax())
+            raise broken_rule("matrix", owner, "rows that sum to 1", f"{total[worst, 0]:g} in row {worst}")
+        if regions is not None and len(regions) != len(table):
+            raise broken_rule("regions", owner, f"{len(table)} places, one a row of 'matrix'", len(regions))
+        return cls.from_kernel(np.arange(len(table))[:, None], table / total, regions, owner)
+
+    @classmethod
+    def from_kernel(cls, states: IntArray, kernel: FloatArray, regions: Regions | None, owner: str) -> MarkovProfile:
+        """The chain on tuples of places, refused unless every state leads to every other."""
+        law = long_run_law(state_chain(states, kernel), states, owner)
+        for array in (states, kernel, law):
+            frozen(array)
+        return cls(states, kernel, law, regions)
+
+    @classmethod
+    def fit(
+        cls,
+        traces: pd.DataFrame,
+        regions: Regions,
+        step: str = "5min",
+        order: int = 1,
+        close: bool = True,
+        smoothing: float = 0.0,
+    ) -> MarkovProfile:
+        """Learn a chain of the given order from traces, over the places that were visited.
+
+        A trace has one place a step, that of the first fix in it. A finite trace ends where nothing leads on, so it is
+        closed: what follows a gap follows what came before it, and the end leads back to the start. With
+        ``close=False`` gaps interrupt. A share ``smoothing`` of every move goes anywhere the person goes.
+
+        >>> from hideseek.data import synthetic_city
+        >>> from hideseek.regions import Grid
+        >>> traces = synthetic_city(people=1, days=3)
+        >>> profile = MarkovProfile.fit(traces, Grid.covering(traces, rows=6, columns=6))
+        >>> profile.transition.sum(axis=1).round(9).min()
+        np.float64(1.0)
+        """
+        owner = "MarkovProfile.fit"
+        if not isinstance(order, int | np.integer) or order < 1:
+            raise broken_rule("order", owner, "a whole number >= 1", order)
+        smoothing = scalar(smoothing, "smoothing", owner, "a share, >= 0 and < 1")
+        if smoothing >= 1:
+            raise broken_rule("smoothing", owner, "a share, >= 0 and < 1", smoothing)
+        visited, walks = walks_through(traces, regions, step, owner)
+        moves = np.vstack([moves_of(walk, order, close) for walk in walks])
+        if not len(moves):
+            way_out = "Use a longer 'step', a lower 'order', or close=True."
+            raise broken_rule("traces", owner, f"traces with {order + 1} steps in a row", "none", way_out)
+        places = len(visited)
+        if smoothing and order > 1:
+            refuse_if_too_large(8 * places ** (order + 1), f"a smoothed chain of order {order} over {places} places")
+            states = product(places, order)
+        else:
+            states = np.unique(np.vstack([moves[:, :-1], moves[:, 1:]]), axis=0)
+        kernel = np.zeros((len(states), places))
+        np.add.at(kernel, (state_index(states, moves[:, :-1], places), moves[:, -1]), 1.0)
+        total = kernel.sum(axis=1, keepdims=True)
+        kernel = np.divide(kernel, total, out=kernel, where=total > 0)
+        if smoothing:
+            anywhere = np.bincount(np.concatenate([place for place, _ in walks]), minlength=places)
+            kernel = np.where(total > 0, (1 - smoothing) * kernel, 0) + np.where(total > 0, smoothing, 1) * (
+                anywhere / anywhere.sum()
+            )
+        return cls.from_kernel(states, kernel, regions.keep(visited), owner)
+
+    @property
+    def places(self) -> int:
+        """How many places there are."""
+        return self.transition.shape[1]
+
+    @property
+    def order(self) -> int:
+        """How many of the last places the next one depends on."""
+        return self.states.shape[1]
+
+    @property
+    def memory(self) -> int:
+        """The order, by the name that every profile has."""
+        return self.order
+
+    @cached_property
+    def stationary(self) -> FloatArray:
+        """The long-run law of the place."""
+        return np.bincount(self.states[:, 0], self.state_law, minlength=self.places)
+
+    def following(self, past: IntArray, step: int) -> FloatArray:  # noqa: ARG002
+        """The law of the next place after each of these pasts; the first places follow the long-run law."""
+        length = past.shape[1]
+        if length == self.order:
+            return self.transition[state_index(self.states, past, self.places)]
+        joint = np.zeros((self.places**length, self.places))
+        np.add.at(joint, (encoded(self.states[:, :length], self.places), self.states[:, length]), self.state_law)
+        rows = joint[encoded(past, self.places)]
+        total = rows.sum(axis=1, keepdims=True)
+        return np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicProfile(_Learned):
+    """A first-order chain whose transitions follow the time of day (UTC).
+
+    ``slots`` [slot, from, to] are the transition matrices of equal parts of the day, each ``steps_a_slot`` steps long.
+    The profile starts at step ``start`` of the day; ``at`` moves it.
+    """
+
+    slots: FloatArray
+    steps_a_slot: int
+    regions: Regions | None = None
+    start: int = 0
+
+    @classmethod
+    def fit(
+        cls, traces: pd.DataFrame, regions: Regions, step: str = "5min", slots: int = 24, weight: float = 1.0
+    ) -> PeriodicProfile:
+        """Learn one transition matrix for each part of the day.
+
+        A part of the day has few moves to learn from, so each row is the average of its own moves and, counting as
+        ``weight`` of them, the time-free chain, which also keeps the days connected.
+
+        >>> from hideseek.data import synthetic_city
+        >>> from hideseek.regions import Grid
+        >>> traces = synthetic_city(people=1, days=3)
+        >>> profile = PeriodicProfile.fit(traces, Grid.covering(traces, rows=6, columns=6), slots=4)
+        >>> night, noon = profile.stationary, profile.at("12:00").stationary
+        >>> bool(abs(night - noon).sum() > 0.5)
+        True
+        """
+        owner = "PeriodicProfile.fit"
+        steps = DAY / checked_step(step, owner)
+        if not isinstance(slots, int | np.integer) or slots < 1 or steps % slots:
+            raise broken_rule("slots", owner, f"a whole number that divides the {steps:g} steps of a day", slots)
+        weight = scalar(weight, "weight", owner, "a number > 0", least=np.finfo(float).tiny)
+        base = MarkovProfile.fit(traces, regions, step)
+        steps_a_slot = int(steps) // slots
+        counts = np.zeros((slots, base.places, base.places))
+        for place, moment in walks_through(traces, regions, step, owner)[1]:
+            together = np.flatnonzero(np.diff(moment) == 1)
+            slot = moment[together] % int(steps) // steps_a_slot
+            np.add.at(counts, (slot, place[together], place[together + 1]), 1.0)
+        matrices = counts + weight * base.transition
+        matrices /= matrices.sum(axis=2, keepdims=True)
+        frozen(matrices)
+        return cls(matrices, steps_a_slot, base.regions)
+
+    def at(self, time: str) -> PeriodicProfile:
+        """The same profile, starting at a time of day such as "08:30"."""
+        moment = pd.to_timedelta(f"{time}:00" if time.count(":") == 1 else time, errors="coerce")
+        if pd.isna(moment) or not pd.Timedelta(0) <= moment < DAY:
+            raise broken_rule("time", "PeriodicProfile.at", 'a time of day such as "08:30"', repr(time))
+        return replace(self, start=int(moment / DAY * self.steps_a_day))
+
+    @property
+    def places(self) -> int:
+        """How many places there are."""
+        return self.slots.shape[1]
+
+    @property
+    def memory(self) -> int:
+        """The next place depends on the last one and the clock."""
+        return 1
+
+    @property
+    def steps_a_day(self) -> int:
+        """How many steps a day has."""
+        return len(self.slots) * self.steps_a_slot
+
+    @property
+    def transition(self) -> FloatArray:
+        """The transition matrix at the profile's start."""
+        return self.slots[self.start // self.steps_a_slot]
+
+    @cached_property
+    def stationary(self) -> FloatArray:
+        """The law of the place at the profile's start, on every day of a long life."""
+        powers = [np.linalg.matrix_power(slot, self.steps_a_slot) for slot in self.slots]
+        midnight = solved_law(np.linalg.multi_dot(powers) if len(powers) > 1 else powers[0])
+        for step in range(self.start):
+            midnight = midnight @ self.slots[step // self.steps_a_slot]
+        return midnight
+
+    def following(self, past: IntArray, step: int) -> FloatArray:
+        """The law of the next place, at the time of day that ``step`` falls on."""
+        if step == 0:
+            return np.broadcast_to(self.stationary, (len(past), self.places))
+        departed = (self.start + step - 1) % self.steps_a_day
+        return self.slots[departed // self.steps_a_slot][past[:, -1]]
+
+
+def regions_of(profile: MarkovProfile | PeriodicProfile) -> Regions:
+    """The profile's places on the map."""
+    if profile.regions is None:
+        way_out = "Give from_matrix its regions, or fit the profile to traces."
+        raise broken_rule("regions", "the profile", "known here", None, way_out)
+    return profile.regions
+
+
+Walk = tuple[IntArray, IntArray]  # places, and the number of the step at which each was visited
+
+
+def walks_through(traces: pd.DataFrame, regions: Regions, step: str, owner: str) -> tuple[list[int], list[Walk]]:
+    """One place a step for every user: which regions were visited, and the walks through them, renumbered."""
+    table = check_traces(traces, owner)
+    length = checked_step(step, owner)
+    region = regions.locate(table["latitude"].to_numpy(), table["longitude"].to_numpy())
+    inside = region >= 0
+    if not inside.any():
+        box = table[["latitude", "longitude"]].agg(["min", "max"])
+        got = ", ".join(f"{name} {low:.4f} to {high:.4f}" for name, (low, high) in box.items())
+        raise broken_rule("regions", owner, "around at least one fix", f"none; the fixes span {got}")
+    moment = (table["tracked_at"] - pd.Timestamp(0, tz="UTC")) // length
+    steps = pd.DataFrame({"user": table["user_id"], "moment": moment, "region": region})[inside]
+    steps = steps.drop_duplicates(["user", "moment"])
+    visited, place = np.unique(steps["region"], return_inverse=True)
+    if len(visited) < 2:
+        way_out = "Use smaller regions or more of the trace: who never moves has nothing to hide by moving."
+        raise broken_rule("traces", owner, "traces that visit two or more places", f"only place {visited[0]}", way_out)
+    moments = steps["moment"].to_numpy(np.int64)
+    walks = [(place[rows], moments[rows]) for rows in steps.reset_index(drop=True).groupby("user").indices.values()]
+    return visited.tolist(), walks
+
+
+def moves_of(walk: Walk, order: int, close: bool) -> IntArray:
+    """All runs of order + 1 places in a row, [run, place]."""
+    place, moment = walk
+    joined = np.diff(moment) == 1
+    if close:
+        joined = np.ones(len(place) + order - 1, np.bool_)
+        place = np.r_[place, np.resize(place, order)]
+    if len(place) <= order:
+        return np.zeros((0, order + 1), np.int64)
+    windows = np.lib.stride_tricks.sliding_window_view
+    return windows(place, order + 1)[windows(joined, order).all(axis=1)]
+
+
+def product(places: int, length: int) -> IntArray:
+    """All vectors of ``length`` places, in order.
+
+    >>> product(2, 2).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    return np.indices((places,) * length).reshape(length, -1).T.astype(np.int64)
+
+
+def encoded(vectors: IntArray, places: int) -> IntArray:
+    """Each vector of places as one number; the order of the vectors is that of the numbers."""
+    code = np.zeros(len(vectors), np.int64)
+    for column in vectors.T:
+        code = code * places + column
+    return code
+
+
+def state_index(states: IntArray, vectors: IntArray, places: int) -> IntArray:
+    """Which state each vector is."""
+    codes, wanted = encoded(states, places), encoded(vectors, places)
+    index = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+    if (codes[index] != wanted).any():
+        impossible = tuple(int(place) for place in vectors[codes[index] != wanted][0])
+        raise broken_rule("past", "MarkovProfile.following", "places in an order that can occur", impossible)
+    return index
+
+
+def state_chain(states: IntArray, kernel: FloatArray) -> sparse.csr_array:
+    """The transitions between tuples of places, [state, state]."""
+    row, place = np.nonzero(kernel)
+    following = np.c_[states[row, 1:], place]
+    index = state_index(states, following, kernel.shape[1])
+    return sparse.csr_array((kernel[row, place], (row, index)), shape=(len(states), len(states)))
+
+
+def long_run_law(chain: sparse.csr_array, states: IntArray, owner: str) -> FloatArray:
+    """The stationary law of an irreducible chain; a reducible one is refused, with the places that trap it."""
+    count, component = connected_components(chain, connection="strong")
+    if count > 1:
+        start, end = chain.nonzero()
+        left = np.unique(component[start[component[start] != component[end]]])
+        trap = ~np.isin(component, left)
+        places = tuple(np.unique(states[trap, -1]).tolist())
+        named = ", ".join(map(str, places[:10])) + (", ..." if len(places) > 10 else "")
+        way_out = "Close the traces (close=True) or smooth them (smoothing=0.01), or give a matrix that returns."
+        rule = "a chain in which every place leads to every other"
+        got = f"one in which these places, once entered, are not left: {named}"
+        raise ReducibleError(rule_text("traces", owner, rule, got, way_out), places)
+    return solved_law(chain.toarray())
+
+
+def solved_law(matrix: FloatArray) -> FloatArray:
+    """The law that an irreducible transition matrix keeps."""
+    size = len(matrix)
+    system = matrix.T - np.eye(size)
+    system[-1] = 1
+    law = np.linalg.solve(system, np.r_[np.zeros(size - 1), 1.0])
+    law = np.maximum(law, 0)
+    return law / law.sum()
+
+
+def checked_step(step: str, owner: str) -> pd.Timedelta:
+    """A length of time such as "5min"."""
+    rule = 'a length of time > 0 such as "5min"'
+    try:
+        length = pd.Timedelta(step)
+    except ValueError:
+        raise broken_rule("step", owner, rule, repr(step)) from None
+    if pd.isna(length) or length <= pd.Timedelta(0):
+        raise broken_rule("step", owner, rule, repr(step))
+    return length

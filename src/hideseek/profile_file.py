@@ -1,0 +1,156 @@
+"""Profiles on disk: one JSON file, read strictly. It tells where a person goes: keep it as private as the traces."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import numpy as np
+
+from hideseek.errors import HideseekError, ParameterError, TraceError
+from hideseek.mobility import MarkovProfile, regions_of
+from hideseek.regions import Grid, Hexagons, Places, Regions
+
+VERSION = 1
+LARGEST = 256 * 2**20
+
+Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class _GridFile(msgspec.Struct, tag="grid", forbid_unknown_fields=True):
+    south: float
+    north: float
+    west: float
+    east: float
+    rows: Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+    columns: Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+    kept: list[int]
+
+
+class _PlacesFile(msgspec.Struct, tag="places", forbid_unknown_fields=True):
+    latitudes: list[float]
+    longitudes: list[float]
+    names: list[str]
+
+
+class _HexagonsFile(msgspec.Struct, tag="hexagons", forbid_unknown_fields=True):
+    cells: list[str]
+
+
+class _ProfileFile(msgspec.Struct, forbid_unknown_fields=True):
+    """States are the tuples that the next place depends on; transitions are [state, place, probability]."""
+
+    hideseek_profile: Annotated[int, msgspec.Meta(ge=1)]
+    step: str
+    regions: _GridFile | _PlacesFile | _HexagonsFile
+    states: list[list[Annotated[int, msgspec.Meta(ge=0)]]]
+    transitions: list[tuple[int, int, Probability]]
+
+
+def save_profile(profile: MarkovProfile, path: str | os.PathLike[str], step: str) -> None:
+    """Write a profile whole or not at all, readable by its owner only."""
+    state, place = np.nonzero(profile.transition)
+    document = _ProfileFile(
+        hideseek_profile=VERSION,
+        step=step,
+        regions=regions_document(regions_of(profile)),
+        states=profile.states.tolist(),
+        transitions=list(
+            zip(state.tolist(), place.tolist(), profile.transition[state, place].tolist(), strict=True),
+        ),
+    )
+    write_privately(Path(path), msgspec.json.format(msgspec.json.encode(document), indent=1))
+
+
+def load_profile(path: str | os.PathLike[str]) -> MarkovProfile:
+    """Read a profile; a file that is not one, or breaks a rule, is refused."""
+    file = Path(path)
+    try:
+        if file.stat().st_size > LARGEST:
+            raise TraceError(f"{file.name} is larger than any profile: {file.stat().st_size} bytes.")
+        document = msgspec.json.decode(file.read_bytes(), type=_ProfileFile)
+    except OSError as error:
+        raise TraceError(f"The profile {file} cannot be read: {error.strerror}.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise TraceError(f"{file.name} is not a profile written by 'hideseek learn': {error}.") from None
+    if document.hideseek_profile > VERSION:
+        raise TraceError(f"{file.name} was written by a newer hideseek (format {document.hideseek_profile}).")
+    try:
+        return profile_from(document)
+    except HideseekError as error:
+        raise TraceError(f"{file.name} holds no usable profile: {error}") from None
+
+
+def is_profile(path: Path) -> bool:
+    """Whether a file looks like a profile rather than traces."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return b'"hideseek_profile"' in stream.read(200)
+
+
+def profile_from(document: _ProfileFile) -> MarkovProfile:
+    """The profile that a document describes."""
+    regions = regions_from(document.regions)
+    lengths = {len(state) for state in document.states}
+    if len(lengths) != 1 or 0 in lengths:
+        raise ParameterError("Its states are not tuples of one length.")
+    states = np.array(document.states, dtype=np.int64)
+    kernel = np.zeros((len(states), len(regions)))
+    for state, place, probability in document.transitions:
+        if not (0 <= state < len(states) and 0 <= place < len(regions)):
+            raise ParameterError(f"The transition from state {state} to place {place} lies outside its tables.")
+        kernel[state, place] = probability
+    if states.max() >= len(regions) or len(np.unique(states, axis=0)) < len(states):
+        raise ParameterError("Its states name a place that does not exist, or one twice.")
+    if np.abs(kernel.sum(axis=1) - 1).max() > 1e-9:
+        raise ParameterError("The transitions of a state do not sum to 1.")
+    order = np.lexsort(states.T[::-1])
+    return MarkovProfile.from_kernel(states[order], kernel[order], regions, "load_profile")
+
+
+def regions_document(regions: Regions) -> _GridFile | _PlacesFile | _HexagonsFile:
+    """Regions as plain data."""
+    match regions:
+        case Grid():
+            kept = range(regions.rows * regions.columns) if regions.kept is None else regions.kept
+            return _GridFile(
+                regions.south, regions.north, regions.west, regions.east, regions.rows, regions.columns, list(kept)
+            )
+        case Places():
+            return _PlacesFile(list(regions.latitudes), list(regions.longitudes), list(regions.names))
+        case Hexagons():
+            return _HexagonsFile(list(regions.cells))
+    raise ParameterError(f"Regions of the type {type(regions).__name__} have no file format.")
+
+
+def regions_from(document: _GridFile | _PlacesFile | _HexagonsFile) -> Regions:
+    """Regions from plain data."""
+    match document:
+        case _GridFile():
+            grid = Grid(document.south, document.north, document.west, document.east, document.rows, document.columns)
+            if len(set(document.kept)) < len(document.kept) or not set(document.kept) <= set(range(len(grid))):
+                raise ParameterError("The grid keeps a cell twice, or one that it does not have.")
+            return grid.keep(document.kept)
+        case _PlacesFile():
+            return Places(document.latitudes, document.longitudes, tuple(document.names))
+        case _HexagonsFile():
+            return Hexagons(tuple(document.cells))
+
+
+def write_privately(path: Path, content: bytes) -> None:
+    """Replace a file in one step, with permissions for its owner only."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,87 @@
+"""One HTML page that stands alone: text, tables and figures in a single file, readable offline."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from matplotlib.figure import Figure
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light; }}
+body {{ font: 16px/1.55 system-ui, sans-serif; color: #1b1f24; background: #fff; margin: 0 auto; max-width: 62rem;
+  padding: 2rem 1.25rem 4rem; }}
+h1 {{ font-size: 1.9rem; line-height: 1.2; margin: 0 0 .5rem; }}
+h2 {{ font-size: 1.25rem; margin: 2.5rem 0 .5rem; border-top: 1px solid #d0d7de; padding-top: 1.25rem; }}
+p.lead {{ font-size: 1.1rem; color: #424a53; max-width: 46rem; }}
+p {{ max-width: 46rem; }}
+figure {{ margin: 1rem 0; }}
+figure img {{ max-width: 100%; height: auto; }}
+.wide {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0; }}
+th, td {{ padding: .35rem .9rem; text-align: right; border-bottom: 1px solid #d8dee4; }}
+th {{ font-weight: 600; background: #f6f8fa; }}
+th:first-child, td:first-child {{ text-align: left; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p class="lead">{lead}</p>
+{sections}
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A header and rows of text."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, a paragraph, and what illustrates it; a figure comes with the words that describe it."""
+
+    heading: str
+    text: str
+    table: Table | None = None
+    figures: Sequence[tuple[Figure, str]] = ()
+
+
+def html_report(title: str, lead: str, sections: Iterable[Section]) -> str:
+    """The page.
+
+    >>> "&lt;home&gt;" in html_report("<home>", "", [])
+    True
+    """
+    body = "\n".join(section_html(section) for section in sections)
+    return PAGE.format(title=escape(title), lead=escape(lead), sections=body)
+
+
+def section_html(section: Section) -> str:
+    """One section; every word in it is escaped."""
+    parts = [f"<h2>{escape(section.heading)}</h2>", f"<p>{escape(section.text)}</p>"]
+    if section.table is not None:
+        header = "".join(f"<th>{escape(cell)}</th>" for cell in section.table.header)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in section.table.rows
+        )
+        parts.append(f'<div class="wide"><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>')
+    for figure, words in section.figures:
+        stream = io.BytesIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+        image = base64.b64encode(stream.getvalue()).decode("ascii")
+        parts.append(f'<figure><img alt="{escape(words)}" src="data:image/svg+xml;base64,{image}"></figure>')
+    return "\n".join(parts)

@@ -1,0 +1,118 @@
+"""Who protects what, when: the offsets, in time steps from now, of everything that enters a game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hideseek.arrays import IntArray
+from hideseek.errors import broken_rule
+
+Offsets = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Offsets relative to now (0): past is negative, future positive.
+
+    ``target``: true places to protect. ``seen``: earlier releases that the adversary remembers. ``release``: what is
+    released now. ``quality``: true places that the service's quality depends on (default: those of ``release``).
+    ``known``: true places that the mechanism looks at (default: those of ``target``). ``causal``: a release may
+    depend only on places known by its time, as when the route is not planned.
+
+    >>> Scenario(target=(-1, 0), seen=(-1,), release=(0,)).known
+    (-1, 0)
+    """
+
+    target: Offsets
+    seen: Offsets = ()
+    release: Offsets = (0,)
+    quality: Offsets = ()
+    known: Offsets = ()
+    causal: bool = False
+
+    def __post_init__(self) -> None:
+        defaults = {"quality": self.release, "known": self.target}
+        for name in ("target", "seen", "release", "quality", "known"):
+            offsets = checked_offsets(getattr(self, name) or defaults.get(name, ()), name)
+            if not offsets and name != "seen":
+                raise broken_rule(name, "Scenario", "at least one offset", "none")
+            object.__setattr__(self, name, offsets)
+        if max(self.seen, default=-1) >= 0:
+            raise broken_rule("seen", "Scenario", "offsets < 0, before now", self.seen)
+        if min(self.release) < 0:
+            raise broken_rule("release", "Scenario", "offsets >= 0, now or later", self.release)
+
+    @classmethod
+    def sporadic(cls) -> Scenario:
+        """One place, released now; nothing was seen."""
+        return cls(target=(0,))
+
+    @classmethod
+    def past_present(cls, memory: int, protect: str = "location") -> Scenario:
+        """The last ``memory`` releases were seen; protect the current place, or the whole way here.
+
+        >>> Scenario.past_present(1, protect="transition").target
+        (-1, 0)
+        """
+        past = tuple(range(-whole_number(memory, "memory", 0), 0))
+        if protect not in ("location", "transition"):
+            raise broken_rule("protect", "Scenario.past_present", "'location' or 'transition'", repr(protect))
+        return cls(target=(0,) if protect == "location" else (*past, 0), seen=past)
+
+    @classmethod
+    def present_future(cls, route: str = "unknown") -> Scenario:
+        """Release this place and the next, and protect both.
+
+        ``route="planned"``: the next place is known in advance, as in the paper. ``"unknown"``: the release of now may
+        not depend on it, as on any device that cannot see the future.
+        """
+        if route not in ("planned", "unknown"):
+            raise broken_rule("route", "Scenario.present_future", "'planned' or 'unknown'", repr(route))
+        return cls(target=(0, 1), release=(0, 1), causal=route == "unknown")
+
+    @classmethod
+    def in_between(cls, every: int) -> Scenario:
+        """The service is accessed every so many steps; the places between two accesses are protected with them.
+
+        >>> Scenario.in_between(3)
+        Scenario(target=(-3, -2, -1, 0), seen=(-3,), release=(0,), quality=(0,), known=(-3, -2, -1, 0), causal=False)
+        """
+        every = whole_number(every, "every", 1)
+        return cls(target=tuple(range(-every, 1)), seen=(-every,))
+
+    @property
+    def offsets(self) -> Offsets:
+        """All times at which a true place matters, those of earlier releases included."""
+        return tuple(sorted({*self.target, *self.seen, *self.quality, *self.known}))
+
+    def causal_groups(self, inputs: IntArray) -> list[tuple[int, IntArray]]:
+        """For every release but the last: how many releases there are by then, and which inputs look alike by then."""
+        known = np.array(self.known)
+        groups = []
+        for length, moment in enumerate(self.release[:-1], start=1):
+            by_then = inputs[:, known <= moment]
+            groups.append((length, np.unique(by_then, axis=0, return_inverse=True)[1].ravel()))
+        return groups
+
+
+def checked_offsets(value: Iterable[int], name: str) -> Offsets:
+    """Strictly increasing whole numbers."""
+    rule = "whole numbers in increasing order, none twice"
+    try:
+        offsets = tuple(value)
+    except TypeError:
+        raise broken_rule(name, "Scenario", rule, repr(value)) from None
+    whole = all(isinstance(offset, int | np.integer) and not isinstance(offset, bool) for offset in offsets)
+    if not whole or list(offsets) != sorted(set(offsets)):
+        raise broken_rule(name, "Scenario", rule, offsets)
+    return tuple(int(offset) for offset in offsets)
+
+
+def whole_number(value: int, name: str, least: int) -> int:
+    """A whole number that is not too small."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise broken_rule(name, "Scenario", f"a whole number >= {least}", repr(value))
+    return int(value)

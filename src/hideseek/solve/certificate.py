@@ -1,0 +1,230 @@
+"""The proof that a mechanism is optimal, made from W, C, f, h and the price alone.
+
+For any feasible f, the best guess for every release gives a lower bound on the value of the game:
+
+    L(f) = sum_o min_g sum_i W[g, i] f(o|i)
+
+and for any attack h(g|o) and price lam >= 0, weak duality gives an upper bound:
+
+    U(h, lam) = lam Q + sum_i max_o [ sum_g h(g|o) W[g, i] - lam C[i, o] ]
+
+With several games the attacks are mixed by weights that sum to 1, and extra rows enter with multipliers. A solver is
+not believed: its table is repaired until it is a mechanism within budget, its attack until it is an attack, and both
+bounds are evaluated on what is returned, rounded outward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from hideseek.arrays import FloatArray
+from hideseek.errors import CertificateError
+from hideseek.game import Alternatives, Objective, Rows
+
+ROW_TOLERANCE = 1e-8  # extra rows hold to this after the repair; HiGHS itself promises 1e-7
+LIGHT = 250_000  # tables with more entries than this are multiplied as sparse matrices
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a solver claims. ``attacks`` [o, g] and ``prices`` are one a game, ``multipliers`` one an extra row."""
+
+    table: FloatArray
+    attacks: tuple[FloatArray, ...]
+    prices: FloatArray
+    mix: FloatArray
+    multipliers: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """The repaired answer with its bounds: ``privacy`` <= value of the game <= ``bound``."""
+
+    answer: Answer
+    privacy: float
+    bound: float
+    gap: float
+    privacies: FloatArray
+    losses: FloatArray
+
+
+def certify(problem: Alternatives, answer: Answer, safe: FloatArray | None = None) -> Certificate:
+    """Repair an answer and bound the value of the game from both sides; refuse what cannot be repaired.
+
+    ``safe`` is a mechanism that keeps every budget and row, to mix towards; one game without rows needs none.
+    """
+    answer = repair(problem, answer, safe)
+    games = problem.games
+    rounding = (sum(answer.table.shape) + max(len(game.error) for game in games) + 16) * np.finfo(float).eps
+    table = light(answer.table)
+    privacies = np.array([(game.error @ table).min(axis=0).sum() for game in games]) * (1 - rounding)
+    privacy = privacies.min() if problem.objective is Objective.MINIMUM else problem.weights @ privacies
+    bound = upper_bound(problem, answer, rounding)
+    # next to a value of nothing a relative distance means nothing: there it is relative to a millionth of the risk
+    floor = 1e-6 * max(game.prior_risk for game in games)
+    gap = (bound - privacy) / max(bound, floor) if bound > 0 else 0.0
+    losses = np.array([np.vdot(game.cost, answer.table) for game in games])
+    return Certificate(answer, float(privacy), float(bound), float(gap), privacies, losses)
+
+
+def upper_bound(problem: Alternatives, answer: Answer, rounding: float) -> float:
+    """U(h, lam): every gain rounded up, every charge rounded down."""
+    gain = np.zeros(answer.table.shape)
+    charge = np.zeros(answer.table.shape)
+    constant = 0.0
+    for game, attack, price, share in zip(problem.games, answer.attacks, answer.prices, answer.mix, strict=True):
+        if share > 0:
+            gain += share * (light(attack) @ game.error).T
+        if price > 0:
+            charge += price * game.cost
+            constant += price * game.budget
+    rows = problem.games[0].rows
+    if rows is not None:
+        up, down = np.maximum(answer.multipliers, 0), np.maximum(-answer.multipliers, 0)
+        positive, negative = split(rows.matrix)
+        charge += (positive.T @ up + negative.T @ down).reshape(charge.shape)
+        gain += (positive.T @ down + negative.T @ up).reshape(gain.shape)
+        terms = np.r_[up[up > 0] * rows.upper[up > 0], -down[down > 0] * rows.lower[down > 0]]
+        constant += terms.sum() + rounding * np.abs(terms).sum()
+    best = ((1 + rounding) * gain - (1 - rounding) * charge).max(axis=1)
+    total = constant + best.sum()
+    return float(total + rounding * (abs(constant) + np.abs(best).sum()))
+
+
+def split(matrix: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """The positive and the negative part of a sparse matrix, both non-negative."""
+    return matrix.maximum(0).tocsr(), (-matrix).maximum(0).tocsr()
+
+
+def light(matrix: FloatArray) -> FloatArray | sparse.csr_array:
+    """Large optimal tables have about two non-zeros a row: multiply them as sparse ones."""
+    return sparse.csr_array(matrix) if matrix.size > LIGHT else matrix
+
+
+def repair(problem: Alternatives, answer: Answer, safe: FloatArray | None) -> Answer:
+    """Turn a claimed answer into one that the bounds hold for, or refuse it."""
+    games = problem.games
+    inputs, releases = games[0].cost.shape
+    rows = games[0].rows
+    shapes = {
+        "table": (answer.table, (inputs, releases)),
+        "prices": (answer.prices, (len(games),)),
+        "mix": (answer.mix, (len(games),)),
+        "multipliers": (answer.multipliers, (0 if rows is None else len(rows.lower),)),
+    }
+    shapes |= {
+        f"attacks[{k}]": (attack, (releases, len(game.error)))
+        for k, (game, attack) in enumerate(zip(games, answer.attacks, strict=True))
+    }
+    for name, (array, shape) in shapes.items():
+        if array.shape != shape:
+            raise CertificateError(f"The solver's {name} has the shape {array.shape} where {shape} is needed.")
+        if not np.isfinite(array).all():
+            raise CertificateError(f"The solver's {name} holds numbers that are not finite.")
+    table = repaired_table(problem, answer.table, safe)
+    attacks = tuple(repaired_attack(attack, game.error @ light(table)) for game, attack in zip(games, answer.attacks))
+    mix = problem.weights
+    if problem.objective is Objective.MINIMUM:
+        mix = stochastic(answer.mix[None, :], problem.weights[None, :])[0]
+    multipliers = answer.multipliers
+    if rows is not None:
+        free = ((multipliers > 0) & np.isinf(rows.upper)) | ((multipliers < 0) & np.isinf(rows.lower))
+        multipliers = np.where(free, 0.0, multipliers)
+    return Answer(table, attacks, np.maximum(answer.prices, 0), mix, multipliers)
+
+
+def stochastic(matrix: FloatArray, fallback: FloatArray) -> FloatArray:
+    """Clip negative entries and make rows sum to 1; a row with nothing left takes the fallback's."""
+    clipped = np.maximum(matrix, 0)
+    total = clipped.sum(axis=1, keepdims=True)
+    empty = total[:, 0] <= 1e-9
+    if empty.any():
+        clipped[empty] = fallback[empty]
+        total[empty] = 1
+    clipped /= total
+    return clipped
+
+
+def repaired_attack(attack: FloatArray, errors: FloatArray) -> FloatArray:
+    """An attack whose rows are laws over guesses; where the solver gave none, the best guess for that release."""
+    best = np.zeros_like(attack)
+    best[np.arange(len(attack)), errors.argmin(axis=0)] = 1
+    return stochastic(attack, best)
+
+
+def repaired_table(problem: Alternatives, table: FloatArray, safe: FloatArray | None) -> FloatArray:
+    """A mechanism that meets the budgets and the extra rows, as near to ``table`` as the repair allows."""
+    games = problem.games
+    rows = games[0].rows
+    table = stochastic(table, cheapest_releases(games[0].cost, table) if safe is None else safe)
+    if rows is not None:
+        table = onto_rows(table, rows)
+    for game in games:
+        if np.vdot(game.cost, table) > game.budget:
+            towards = cheapest_releases(game.cost, table) if safe is None else safe
+            table = mixed_into_budget(table, towards, game.cost, game.budget)
+    for k, game in enumerate(games):
+        loss = float(np.vdot(game.cost, table))
+        if loss > game.budget * (1 + 1e-9) + 1e-12 * game.saturation:
+            raise CertificateError(f"The solver's table loses {loss:.9g} in game {k}, more than {game.budget:.9g}.")
+    if rows is None:
+        table = fill_unvisited(problem, table)
+    else:
+        activity = rows.matrix @ table.ravel()
+        violation = max(np.max(rows.lower - activity, initial=0), np.max(activity - rows.upper, initial=0))
+        if violation > ROW_TOLERANCE:
+            raise CertificateError(f"The solver's table breaks an extra row by {violation:.3g}.")
+    return table
+
+
+def fill_unvisited(problem: Alternatives, table: FloatArray) -> FloatArray:
+    """Inputs that never occur cost and yield nothing, so a solver leaves their rows to chance, often the truth.
+
+    They get what an average input would release, which tells nothing.
+    """
+    weight = sum(game.error.sum(axis=0) for game in problem.games) + sum(game.cost.sum(axis=1) for game in problem.games)
+    unvisited = weight == 0
+    if unvisited.any() and not unvisited.all():
+        table = table.copy()
+        table[unvisited] = weight @ table / weight.sum()
+    return table
+
+
+def cheapest_releases(cost: FloatArray, table: FloatArray) -> FloatArray:
+    """The table kept to the cheapest releases of every input, so that zero-loss choices survive the repair."""
+    least = cost.min(axis=1, keepdims=True)
+    kept = np.where(cost <= least * (1 + 1e-12), table, 0)
+    first = np.zeros_like(kept)
+    first[np.arange(len(cost)), cost.argmin(axis=1)] = 1
+    return stochastic(kept, first)
+
+
+def mixed_into_budget(table: FloatArray, safe: FloatArray, cost: FloatArray, budget: float) -> FloatArray:
+    """Mix towards the safe mechanism just enough to meet the budget."""
+    loss, least = np.vdot(cost, table), np.vdot(cost, safe)
+    if loss <= least:
+        return table
+    share = min(1.0, (loss - budget) / (loss - least) * (1 + 1e-9) + 1e-15)
+    mixed: FloatArray = (1 - share) * table + share * safe
+    return mixed
+
+
+def onto_rows(table: FloatArray, rows: Rows) -> FloatArray:
+    """Project the table's support onto the equality rows (the solver meets them only to its own tolerance)."""
+    equal = rows.lower == rows.upper
+    support = np.flatnonzero(table.ravel())
+    inputs, releases = table.shape
+    totals = sparse.csr_array((np.ones(table.size), (np.arange(table.size) // releases, np.arange(table.size))))
+    matrix = sparse.vstack([totals, rows.matrix[equal]], format="csr")[:, support]
+    wanted = np.r_[np.ones(inputs), rows.lower[equal]]
+    values = table.ravel()[support]
+    residual = wanted - matrix @ values
+    if np.abs(residual).max() < 1e-13:
+        return table
+    moved = values + sparse.linalg.lsqr(matrix, residual, atol=1e-15, btol=1e-15)[0]
+    projected = np.zeros(table.size)
+    projected[support] = np.maximum(moved, 0)
+    return projected.reshape(table.shape)

@@ -1,0 +1,334 @@
+"""The fast method: a small program that grows where the certificate says it must.
+
+The optimum touches few guesses for every release and few releases for every input. So HiGHS keeps a restricted program
+over some columns (i, o) and some rows (g, o); after every solve the adversary's oracle adds the guesses that the table
+is most vulnerable to, and the user's oracle the releases that the attack is most vulnerable to, and HiGHS goes on from
+the basis it has. It ends when the certificate closes.
+
+Variables are x[i, o] = scale[i] f(o|i), near the joint law: under skewed priors f itself scales badly. Errors are in
+units of the prior risk and costs in units of the budget, so that everything HiGHS sees is near 1.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from hideseek.arrays import FloatArray, IntArray
+from hideseek.errors import SolverError
+from hideseek.game import Alternatives, Objective
+from hideseek.solve.certificate import Answer, Certificate, certify
+from hideseek.solve.full_program import safe_mechanism
+
+FIRST_GUESSES, FIRST_RELEASES = 3, 6  # for every release, and for every input and release, in the first program
+NEW_GUESSES, NEW_RELEASES = 4, 3  # the same, added in a round; more rounds or larger programs were both slower
+SIGNIFICANT = 1e-9  # a violation or a reduced profit below this, in units of the prior risk, is rounding
+MARGIN = 1e-8  # where mixing cannot mend a table exactly, the program's budgets are smaller by this share
+DENSE = 100_000  # tables with fewer entries than this are cheaper dense
+
+BoolArray = npt.NDArray[np.bool_]
+Progress = Callable[[int, float, float], None]
+
+
+class DoubleOracle:
+    """A restricted program that is solved for one budget after another, each time from where it stands."""
+
+    def __init__(self, problem: Alternatives) -> None:
+        games = problem.games
+        self.problem = problem
+        self.several = problem.objective is Objective.MINIMUM
+        self.safe = None if len(games) == 1 and games[0].rows is None else safe_mechanism(problem)
+        self.margin = 0.0 if self.safe is None else MARGIN
+        self.rows = games[0].rows
+        self.extra = 0 if self.rows is None else len(self.rows.lower)
+        self.accuracy = 1e-7
+        self.error = games[0].error if len(games) == 1 else np.vstack([game.error for game in games])
+        sizes = [len(game.error) for game in games]
+        self.game_of = np.repeat(np.arange(len(games)), sizes)
+        self.guesses_of = [slice(end - size, end) for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
+        self.inputs, self.releases = games[0].cost.shape
+        self.risk = max(game.prior_risk for game in games) or 1.0
+        self.units = np.array([max(game.budget, 1e-3 * game.saturation) or 1.0 for game in games])
+        weight = self.error.max(axis=0)
+        self.scale = np.maximum(weight / (weight.mean() or 1.0), 1e-4)
+        self.row_scale = np.ones(self.extra)
+        if self.rows is not None:
+            coefficient = abs(self.rows.matrix) @ sparse.diags_array(np.repeat(1 / self.scale, self.releases))
+            self.row_scale = 1 / np.maximum(coefficient.max(axis=1).toarray().ravel(), 1e-12)
+        self.column_at: tuple[IntArray, IntArray] = (np.zeros(0, np.int64), np.zeros(0, np.int64))  # (input, release)
+        self.row_at: tuple[IntArray, IntArray] = (np.zeros(0, np.int64), np.zeros(0, np.int64))  # (guess, release)
+        self.has_column: BoolArray = np.zeros((self.inputs, self.releases), np.bool_)
+        self.has_row: BoolArray = np.zeros((len(self.error), self.releases), np.bool_)
+        self.rounds = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Fixed rows: budgets, row sums, z <= sum_o y[s, o], extra rows. Fixed columns: y[s, o], z."""
+        count = len(self.problem.games)
+        self.highs = highspy.Highs()
+        self.highs.setOptionValue("output_flag", False)
+        infinity = highspy.kHighsInf
+        budgets = np.array([game.budget for game in self.problem.games]) / self.units * (1 - self.margin)
+        lower = [np.full(count, -infinity), self.scale]
+        upper = [budgets, self.scale]
+        if self.several:
+            lower.append(np.full(count, -infinity))
+            upper.append(np.zeros(count))
+        if self.rows is not None:
+            lower.append(self.rows.lower * self.row_scale)
+            upper.append(self.rows.upper * self.row_scale)
+        self.fixed_rows = sum(map(len, lower))
+        none = np.zeros(0, np.int32)
+        starts = np.zeros(self.fixed_rows, np.int32)
+        self.highs.addRows(self.fixed_rows, np.concatenate(lower), np.concatenate(upper), 0, starts, none, np.zeros(0))
+        height = count * self.releases
+        if self.several:
+            objective = np.r_[np.zeros(height), -1.0]
+            sums = count + self.inputs + np.arange(count)
+            start = np.arange(height + 1)
+            index = np.r_[np.repeat(sums, self.releases), sums]
+            value = np.r_[-np.ones(height), np.ones(count)]
+        else:
+            objective = -np.repeat(self.problem.weights, self.releases)
+            start, index, value = np.zeros(height), none, np.zeros(0)
+        self.fixed_columns = len(objective)
+        free = np.full(self.fixed_columns, infinity)
+        self.highs.addCols(
+            self.fixed_columns, objective, -free, free, len(index), start.astype(np.int32), index.astype(np.int32), value
+        )
+        self._first_program()
+
+    def _first_program(self) -> None:
+        """The cheapest releases, the best constant one, and the guesses that are best for the inputs nearest to it."""
+        columns = np.zeros_like(self.has_column)
+        guesses = np.zeros_like(self.has_row)
+        error = self.error / self.scale
+        every = np.arange(self.releases)
+        for game, own in zip(self.problem.games, self.guesses_of, strict=True):
+            cost = game.cost / self.scale[:, None]
+            mark_largest(columns, -cost, FIRST_RELEASES, axis=1)
+            mark_largest(columns, -cost, FIRST_RELEASES, axis=0)
+            columns[:, game.cost.sum(axis=0).argmin()] = True
+            near = cost.argmin(axis=0)
+            guesses[own][largest(-error[own], FIRST_GUESSES, axis=0)[:, near], every] = True
+            guesses[own][game.error.sum(axis=1).argmin()] = True
+        if self.safe is not None:
+            columns |= self.safe > 0
+        self._add_columns(columns)
+        self._add_rows(guesses)
+
+    def _add_columns(self, wanted: BoolArray) -> int:
+        """Add f(o|i) for the wanted (i, o): costs, its row sum, extra rows, and the guesses at o that are there."""
+        wanted = wanted & ~self.has_column
+        i, o = np.nonzero(wanted)
+        if not len(i):
+            return 0
+        self.has_column |= wanted
+        count = len(self.problem.games)
+        at = np.arange(len(i))
+        parts = [
+            (at, np.full(len(i), k), game.cost[i, o] / self.units[k] / self.scale[i])
+            for k, game in enumerate(self.problem.games)
+        ]
+        parts.append((at, count + i, np.ones(len(i))))
+        if self.rows is not None:
+            entries = self.rows.matrix.tocsc()[:, i * self.releases + o].tocoo()
+            first = self.fixed_rows - self.extra
+            value = entries.data * self.row_scale[entries.row] / self.scale[i[entries.col]]
+            parts.append((entries.col, first + entries.row, value))
+        g, there = self.row_at
+        column, row = pairs_with_equal(o, there, self.releases)
+        parts.append((column, self.fixed_rows + row, -self.error[g[row], i[column]] / self.scale[i[column]] / self.risk))
+        start, index, value = compressed(parts, len(i))
+        zero = np.zeros(len(i))
+        self.highs.addCols(len(i), zero, zero, np.full(len(i), highspy.kHighsInf), len(index), start, index, value)
+        self.column_at = (np.r_[self.column_at[0], i], np.r_[self.column_at[1], o])
+        return len(i)
+
+    def _add_rows(self, wanted: BoolArray) -> int:
+        """Add the guess g for release o:  y[s, o] <= sum_i W[g, i] f(o|i)."""
+        wanted = wanted & ~self.has_row
+        g, o = np.nonzero(wanted)
+        if not len(g):
+            return 0
+        self.has_row |= wanted
+        i, there = self.column_at
+        row, column = pairs_with_equal(o, there, self.releases)
+        parts = [
+            (np.arange(len(g)), self.game_of[g] * self.releases + o, np.ones(len(g))),
+            (row, self.fixed_columns + column, -self.error[g[row], i[column]] / self.scale[i[column]] / self.risk),
+        ]
+        start, index, value = compressed(parts, len(g))
+        self.highs.addRows(
+            len(g), np.full(len(g), -highspy.kHighsInf), np.zeros(len(g)), len(index), start, index, value
+        )
+        self.row_at = (np.r_[self.row_at[0], g], np.r_[self.row_at[1], o])
+        return len(g)
+
+    def set_budget(self, budget: float) -> None:
+        """Change the one game's budget; columns, rows and basis stay."""
+        self.problem = Alternatives((self.problem.games[0].with_budget(budget),))
+        self.highs.changeRowBounds(0, -highspy.kHighsInf, budget / self.units[0] * (1 - self.margin))
+
+    def close(self, tolerance: float, deadline: float, progress: Progress | None) -> tuple[Certificate, bool]:
+        """Alternate until the gap is at most ``tolerance``; also says whether time ran out first."""
+        best_table, best_attack = None, None
+        lower, upper = -np.inf, np.inf
+        while True:
+            self.rounds += 1
+            point = _Point(self)
+            if point.privacy > lower:
+                lower, best_table = point.privacy, point
+            if point.bound < upper:
+                upper, best_attack = point.bound, point
+            if progress is not None:
+                progress(self.rounds, lower, upper)
+            if upper - lower <= tolerance * upper:
+                certificate = self._certify(best_table, best_attack)
+                if certificate.gap <= tolerance:
+                    return certificate, False
+            added = self._add_rows(point.vulnerable_guesses()) + self._add_columns(point.profitable_releases())
+            late = time.monotonic() > deadline
+            if late or not (added or self._sharpen()):
+                return self._certify(best_table, best_attack), late
+
+    def _sharpen(self) -> bool:
+        """Nothing to add and yet a gap: HiGHS's own tolerances are what is left to tighten. Once."""
+        if self.accuracy < 1e-7:
+            return False
+        self.accuracy = 1e-10
+        self.highs.setOptionValue("primal_feasibility_tolerance", self.accuracy)
+        self.highs.setOptionValue("dual_feasibility_tolerance", self.accuracy)
+        return True
+
+    def _certify(self, table: _Point | None, attack: _Point | None) -> Certificate:
+        if table is None or attack is None:
+            raise SolverError("HiGHS gave no numbers to certify.")
+        answer = Answer(
+            table=dense(table.table),
+            attacks=attack.attacks(),
+            prices=attack.prices,
+            mix=attack.mix,
+            multipliers=attack.multipliers,
+        )
+        return certify(self.problem, answer, self.safe)
+
+
+class _Point:
+    """One solution of the restricted program, in the units of the game."""
+
+    def __init__(self, oracle: DoubleOracle) -> None:
+        self.oracle = oracle
+        oracle.highs.run()
+        status = oracle.highs.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise SolverError(f"HiGHS stopped with the status {oracle.highs.modelStatusToString(status)}.")
+        solution = oracle.highs.getSolution()
+        value, dual = np.array(solution.col_value), -np.array(solution.row_dual)
+        games = oracle.problem.games
+        count, inputs, releases = len(games), oracle.inputs, oracle.releases
+        i, o = oracle.column_at
+        g, at = oracle.row_at
+        joint = np.maximum(value[oracle.fixed_columns :], 0)
+        self.table = gathered(joint / oracle.scale[i], i, o, (inputs, releases))
+        self.expected = value[: count * releases].reshape(count, releases) * oracle.risk
+        weight = np.maximum(dual[oracle.fixed_rows :], 0)
+        self.weighted_attack = gathered(weight, at, g, (releases, len(oracle.error)))
+        self.prices = np.maximum(dual[:count], 0) * oracle.risk / oracle.units
+        self.mix = oracle.problem.weights
+        if oracle.several:
+            self.mix = np.maximum(dual[count + inputs : 2 * count + inputs], 0)
+        self.multipliers = dual[oracle.fixed_rows - oracle.extra : oracle.fixed_rows] * oracle.risk * oracle.row_scale
+        self.worth = dual[count : count + inputs] * oracle.risk * oracle.scale
+        self.errors = oracle.error @ self.table
+        self.profit = (self.weighted_attack @ oracle.error).T
+        for price, game in zip(self.prices, games, strict=True):
+            self.profit -= price * game.cost
+        constant = self.prices @ np.array([game.budget for game in games])
+        if oracle.rows is not None:
+            self.profit -= (oracle.rows.matrix.T @ self.multipliers).reshape(self.profit.shape)
+            ends = np.where(self.multipliers > 0, oracle.rows.upper, oracle.rows.lower)
+            constant += (self.multipliers * np.where(np.isfinite(ends), ends, 0)).sum()
+        each = np.array([self.errors[own].min(axis=0).sum() for own in oracle.guesses_of])
+        self.privacy = float(each.min() if oracle.several else oracle.problem.weights @ each)
+        self.bound = float(constant + self.profit.max(axis=1).sum())
+
+    def attacks(self) -> tuple[FloatArray, ...]:
+        """Each game's attack: the weighted one divided by the game's share."""
+        whole = dense(self.weighted_attack)
+        shares = zip(self.oracle.guesses_of, self.mix, strict=True)
+        return tuple(whole[:, own] / max(share, 1e-12) for own, share in shares)
+
+    def vulnerable_guesses(self) -> BoolArray:
+        """The guesses that hurt more than the program thought, the worst few of every release."""
+        marked = np.zeros_like(self.oracle.has_row)
+        harm = self.expected[self.oracle.game_of] - self.errors
+        for own in self.oracle.guesses_of:
+            mark_largest(marked[own], harm[own], NEW_GUESSES, axis=0)
+        return marked & (harm > SIGNIFICANT * self.oracle.risk)
+
+    def profitable_releases(self) -> BoolArray:
+        """The releases that would pay under today's attack and price, the best few of every input and release."""
+        profit = (self.profit - self.worth[:, None]) / self.oracle.scale[:, None]
+        marked = np.zeros_like(self.oracle.has_column)
+        mark_largest(marked, profit, NEW_RELEASES, axis=1)
+        mark_largest(marked, profit, NEW_RELEASES, axis=0)
+        return marked & (profit > SIGNIFICANT * self.oracle.risk)
+
+
+def largest(values: FloatArray, count: int, axis: int) -> IntArray:
+    """Where the largest ``count`` entries along an axis are; ties are cut, since a grid's would flood a threshold."""
+    count = min(count, values.shape[axis])
+    return np.take(np.argpartition(-values, count - 1, axis=axis), np.arange(count), axis=axis)
+
+
+def mark_largest(marked: BoolArray, values: FloatArray, count: int, axis: int) -> None:
+    """Mark the largest ``count`` entries along an axis."""
+    np.put_along_axis(marked, largest(values, count, axis), True, axis)
+
+
+def gathered(value: FloatArray, row: IntArray, column: IntArray, shape: tuple[int, int]) -> FloatArray | sparse.csr_array:
+    """The matrix with these entries: sparse once that is cheaper."""
+    if shape[0] * shape[1] > DENSE:
+        kept = value > 0
+        return sparse.csr_array((value[kept], (row[kept], column[kept])), shape=shape)
+    matrix = np.zeros(shape)
+    matrix[row, column] = value
+    return matrix
+
+
+def dense(matrix: FloatArray | sparse.csr_array) -> FloatArray:
+    """A numpy array, whatever :func:`gathered` chose."""
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
+def pairs_with_equal(left: IntArray, right: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """All (k, l) with left[k] == right[l], the values being below ``count``; ordered by k.
+
+    >>> [pair.tolist() for pair in pairs_with_equal(np.array([1, 0]), np.array([0, 1, 1]), 2)]
+    [[0, 0, 1], [1, 2, 0]]
+    """
+    order = np.argsort(right, kind="stable")
+    size = np.bincount(right, minlength=count)
+    first = np.cumsum(size) - size
+    repeats = size[left]
+    k = np.repeat(np.arange(len(left)), repeats)
+    within = np.arange(len(k)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    return k, order[first[left][k] + within]
+
+
+def compressed(
+    parts: list[tuple[IntArray, IntArray, FloatArray]], count: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]:
+    """Triples (major, minor, value) as the starts, indices and values that HiGHS takes."""
+    major = np.concatenate([part[0] for part in parts])
+    order = np.argsort(major, kind="stable")
+    index = np.concatenate([part[1] for part in parts])[order].astype(np.int32)
+    value = np.concatenate([part[2] for part in parts])[order]
+    size = np.bincount(major, minlength=count)
+    return (np.cumsum(size) - size).astype(np.int32), index, value

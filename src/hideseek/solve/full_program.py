@@ -1,0 +1,147 @@
+"""The paper's linear program, written out whole (equations 8 and 9): the reference that the fast method is held to.
+
+Its guesses x releases rows have a non-zero for every input, so it is for small games. The solver is scipy's copy of
+HiGHS, apart from the one that the double oracle drives.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import OptimizeResult, linprog
+
+from hideseek.arrays import FloatArray
+from hideseek.errors import BudgetError, SolverError, rule_text
+from hideseek.game import Alternatives, Objective
+from hideseek.solve.certificate import Answer, onto_rows, stochastic
+
+
+def full_program(problem: Alternatives) -> Answer:
+    """Solve the whole program.
+
+    Variables: f[i, o]; then y[s, o], what the adversary errs by in game s on release o; then z, the objective's
+    lower bound, which only the minimum over games needs.
+    """
+    games = problem.games
+    inputs, releases = games[0].cost.shape
+    each = sparse.eye_array(releases)
+    several = problem.objective is Objective.MINIMUM
+    height = len(games) * releases
+    count = sum(len(game.error) for game in games) * releases
+    errors = sparse.vstack([sparse.kron(-game.error, each) for game in games])
+    guessed = sparse.block_diag([sparse.kron(np.ones((len(game.error), 1)), each) for game in games])
+    matrix = [sparse.hstack([errors, guessed, sparse.csr_array((count, 1))]), costs(problem, height + 1)]
+    limit = [np.zeros(count), np.array([game.budget for game in games])]
+    if several:
+        sums = sparse.kron(sparse.eye_array(len(games)), -np.ones((1, releases)))
+        zeros = sparse.csr_array((len(games), inputs * releases))
+        matrix.append(sparse.hstack([zeros, sums, np.ones((len(games), 1))]))
+        limit.append(np.zeros(len(games)))
+    profit = np.r_[np.zeros(inputs * releases), np.repeat(problem.weights, releases), 0.0]
+    if several:
+        profit = np.r_[np.zeros(inputs * releases + height), 1.0]
+    free = np.r_[np.zeros(inputs * releases), np.full(height, -np.inf), -np.inf if several else 0.0]
+    result = minimise(-profit, matrix, limit, problem, free)
+    dual = -result.ineqlin.marginals
+    shares = dual[count + len(games) : count + 2 * len(games)] if several else problem.weights
+    attacks = []
+    start = 0
+    for game, share in zip(games, shares, strict=True):
+        size = len(game.error) * releases
+        attacks.append(dual[start : start + size].reshape(-1, releases).T / max(share, 1e-12))
+        start += size
+    return Answer(
+        table=result.x[: inputs * releases].reshape(inputs, releases),
+        attacks=tuple(attacks),
+        prices=dual[count : count + len(games)],
+        mix=np.asarray(shares),
+        multipliers=row_multipliers(problem, result, dual),
+    )
+
+
+def costs(problem: Alternatives, padding: int) -> sparse.csr_array:
+    """One row for every game's quality loss."""
+    rows = sparse.csr_array(np.array([game.cost.ravel() for game in problem.games]))
+    return sparse.hstack([rows, sparse.csr_array((len(problem.games), padding))], format="csr")
+
+
+def minimise(
+    objective: FloatArray,
+    matrix: list[sparse.csr_array],
+    limit: list[FloatArray],
+    problem: Alternatives,
+    lower: FloatArray,
+) -> OptimizeResult:
+    """Solve with the rows that every program has: f's rows sum to 1, and the extra rows hold."""
+    inputs, releases = problem.games[0].cost.shape
+    size, width = inputs * releases, len(objective)
+
+    def padded(rows: sparse.csr_array) -> sparse.csr_array:
+        return sparse.hstack([rows, sparse.csr_array((rows.shape[0], width - size))], format="csr")
+
+    equal = [padded(sparse.kron(sparse.eye_array(inputs), np.ones((1, releases)), format="csr"))]
+    totals = [np.ones(inputs)]
+    rows = problem.games[0].rows
+    if rows is not None:
+        same, upper, low = row_kinds(problem)
+        equal.append(padded(rows.matrix[same]))
+        totals.append(rows.lower[same])
+        matrix = [*matrix, padded(rows.matrix[upper]), padded(-rows.matrix[low])]
+        limit = [*limit, rows.upper[upper], -rows.lower[low]]
+    result = linprog(
+        objective,
+        A_ub=sparse.vstack(matrix, format="csr"),
+        b_ub=np.concatenate(limit),
+        A_eq=sparse.vstack(equal, format="csr"),
+        b_eq=np.concatenate(totals),
+        bounds=np.c_[lower, np.full(width, np.inf)],
+        method="highs",
+    )
+    if result.status != 0:
+        raise SolverError(f"The full program was not solved: {result.message}")
+    return result
+
+
+def row_kinds(problem: Alternatives) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Which extra rows are equations, which are bounded above, and which below."""
+    rows = problem.games[0].rows
+    if rows is None:
+        raise SolverError("The game has no extra rows.")
+    same = rows.lower == rows.upper
+    return same, ~same & np.isfinite(rows.upper), ~same & np.isfinite(rows.lower)
+
+
+def row_multipliers(problem: Alternatives, result: OptimizeResult, dual: FloatArray) -> FloatArray:
+    """The multipliers of the extra rows, gathered from where :func:`minimise` put them."""
+    rows = problem.games[0].rows
+    if rows is None:
+        return np.zeros(0)
+    same, upper, low = row_kinds(problem)
+    multipliers = np.zeros(len(rows.lower))
+    multipliers[same] = -result.eqlin.marginals[problem.games[0].cost.shape[0] :]
+    tail = len(dual) - upper.sum() - low.sum()
+    multipliers[upper] += dual[tail : tail + upper.sum()]
+    multipliers[low] -= dual[tail + upper.sum() :]
+    return multipliers
+
+
+def safe_mechanism(problem: Alternatives) -> FloatArray:
+    """A mechanism that keeps every extra row and stays as far below every budget as can be.
+
+    The one place that knows whether several budgets, or a budget and extra rows, can be met at all.
+    """
+    games = problem.games
+    size = games[0].cost.size
+    units = np.array([max(game.budget, 1e-3 * game.saturation, 1e-300) for game in games])
+    matrix = sparse.hstack([costs(problem, 0), -units[:, None]], format="csr")
+    limit = np.array([game.budget for game in games])
+    result = minimise(np.r_[np.zeros(size), 1.0], [matrix], [limit], problem, np.r_[np.zeros(size), -np.inf])
+    if result.x[-1] > 1e-9:
+        least = games[0].budget + result.x[-1] * units[0]
+        rule = f"at least the least possible loss, {least:.9g}" if len(games) == 1 else "met by one mechanism together"
+        got = games[0].budget if len(games) == 1 else f"{[game.budget for game in games]}, short by {result.x[-1]:.3g}"
+        raise BudgetError(rule_text("budget", "solve", rule, got, "Raise the budget."), float(least))
+    table = np.maximum(result.x[:size], 0).reshape(games[0].cost.shape)
+    table = stochastic(table, table)
+    rows = games[0].rows
+    return table if rows is None else onto_rows(table, rows)

@@ -1,0 +1,762 @@
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import io
+import json
+import tarfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hideseek import traces
+from hideseek.errors import ParameterError, TraceError
+from hideseek.traces import COLUMNS, FORMATS, ReadReport, TraceWarning, check_traces, read_traces
+
+CAB = "37.75134 -122.39488 0 1213084687\n37.75136 -122.39527 1 1213084659\n37.75199 -122.3946 0 1213084540\n"
+PLT = (
+    "Geolife trajectory\nWGS 84\nAltitude is in Feet\nReserved 3\n0,2,255,My Track,0,0,2,8421376\n0\n"
+    "39.984702,116.318417,0,492,39744.1201851852,2008-10-23,02:53:04\n"
+    "39.984683,116.31845,0,492,39744.1202546296,2008-10-23,02:53:10\n"
+)
+GPX = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<gpx version="1.1" creator="t" xmlns="http://www.topografix.com/GPX/1/1">'
+    '<wpt lat="46.5" lon="6.5"><time>2020-01-01T12:00:00Z</time></wpt>'
+    '<trk><trkseg><trkpt lat="46.6" lon="6.6"><ele>400</ele><time>2020-01-01T10:00:00+01:00</time></trkpt>'
+    '<trkpt lat="46.7" lon="6.7"><time>2020-01-01T10:00:00</time></trkpt></trkseg></trk></gpx>'
+)
+CSV = "user_id,tracked_at,latitude,longitude\na,2020-01-01 10:00:00,46.5,6.5\na,2020-01-01 11:00:00,46.6,6.6\n"
+SAMPLES = {"cabspotting": CAB, "geolife": PLT, "gpx": GPX, "csv": CSV}
+
+
+def put(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def pack(members: dict[str, str | bytes | tarfile.TarInfo]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in members.items():
+            if isinstance(content, tarfile.TarInfo):
+                archive.addfile(content)
+                continue
+            data = content.encode() if isinstance(content, str) else content
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return packed.getvalue()
+
+
+def times(table: pd.DataFrame) -> list[str]:
+    return table["tracked_at"].dt.strftime("%Y-%m-%d %H:%M:%S").tolist()
+
+
+def assert_valid(table: pd.DataFrame) -> None:
+    assert tuple(table.columns) == COLUMNS
+    assert isinstance(table["tracked_at"].dtype, pd.DatetimeTZDtype)
+    assert str(table["tracked_at"].dt.tz) == "UTC"
+    assert table.index.equals(pd.RangeIndex(len(table)))
+    assert len(table) > 0
+    assert all(isinstance(user, str) and user for user in table["user_id"])
+    assert table["latitude"].between(-90, 90).all()
+    assert table["longitude"].between(-180, 180).all()
+    assert (table["tracked_at"] >= pd.Timestamp("1970-01-01", tz="UTC")).all()
+    assert (table["tracked_at"].dt.year < 9000).all()
+    assert not table.duplicated(["user_id", "tracked_at"]).any()
+    keys = list(zip(table["user_id"], table["tracked_at"], strict=True))
+    assert keys == sorted(keys)
+    report = table.attrs["report"]
+    assert report.read - report.duplicates == len(table)
+    assert report.skipped == sum(report.reasons.values())
+
+
+# What comes out
+
+
+def test_newest_first_fixes_come_out_sorted(tmp_path):
+    table = read_traces(put(tmp_path, "new_abboip.txt", CAB))
+    assert_valid(table)
+    assert times(table) == ["2008-06-10 07:55:40", "2008-06-10 07:57:39", "2008-06-10 07:58:07"]
+    assert table["latitude"].tolist() == [37.75199, 37.75136, 37.75134]
+    assert set(table["user_id"]) == {"abboip"}
+
+
+def test_oldest_first_fixes_come_out_the_same(tmp_path):
+    newest = read_traces(put(tmp_path, "new_a.txt", CAB))
+    oldest = read_traces(put(tmp_path, "b/new_a.txt", "\n".join(reversed(CAB.split("\n")))))
+    pd.testing.assert_frame_equal(newest, oldest)
+
+
+def test_every_format_gives_a_table_of_the_same_types(tmp_path):
+    tables = [read_traces(put(tmp_path, f"{name}.dat", text)) for name, text in SAMPLES.items()]
+    for table in tables:
+        assert_valid(table)
+        assert (table.dtypes == tables[0].dtypes).all()
+    assert len(pd.concat(tables)) == sum(map(len, tables))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_naming_the_format_changes_nothing(tmp_path, name):
+    path = put(tmp_path, "file", SAMPLES[name])
+    pd.testing.assert_frame_equal(read_traces(path), read_traces(str(path), format=name))
+
+
+@pytest.mark.parametrize(
+    ("name", "lie"), [("cabspotting", "x.csv"), ("geolife", "x.gpx"), ("gpx", "x.txt"), ("csv", "x.plt")]
+)
+def test_the_content_decides_and_not_the_extension(tmp_path, name, lie):
+    assert set(read_traces(put(tmp_path, lie, SAMPLES[name]))["user_id"]) <= {"x", "a"}
+
+
+def test_the_first_of_two_fixes_at_one_instant_stays(tmp_path):
+    table = read_traces(put(tmp_path, "new_a.txt", "1 2 0 100\n5 6 0 100\n3 4 0 50\n"))
+    assert table["latitude"].tolist() == [3.0, 1.0]
+    assert table.attrs["report"].duplicates == 1
+    assert table.attrs["report"].read == 3
+
+
+def test_one_instant_of_two_users_is_no_duplicate(tmp_path):
+    put(tmp_path, "new_b.txt", "1 2 0 100\n")
+    put(tmp_path, "new_a.txt", "1 2 0 100\n")
+    assert read_traces(tmp_path)["user_id"].tolist() == ["a", "b"]
+
+
+def test_blank_lines_carriage_returns_and_a_byte_order_mark_do_no_harm(tmp_path):
+    for name, text in SAMPLES.items():
+        plain = read_traces(put(tmp_path, "same", text), name)
+        dressed = b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode() + b"\r\n\r\n"
+        pd.testing.assert_frame_equal(plain, read_traces(put(tmp_path, "same", dressed)))
+
+
+# Cabspotting
+
+
+def test_a_folder_of_cabs_has_one_user_a_file(tmp_path):
+    for cab in "ba":
+        put(tmp_path, f"new_{cab}.txt", CAB)
+    table = read_traces(tmp_path)
+    assert_valid(table)
+    assert table["user_id"].tolist() == ["a"] * 3 + ["b"] * 3
+    assert table.attrs["report"] == ReadReport(files=2, read=6, duplicates=0, skipped=0)
+
+
+@pytest.mark.parametrize("squeeze", [gzip.compress, bytes], ids=["tar.gz", "tar"])
+def test_the_archive_as_distributed_is_read_and_its_companions_are_passed_over(tmp_path, squeeze):
+    link, device = tarfile.TarInfo("cabspottingdata/new_link.txt"), tarfile.TarInfo("cabspottingdata/new_null.txt")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    device.type = tarfile.CHRTYPE
+    members = {
+        "cabspottingdata/README": "Each line is\n37.75134 -122.39488 0 1213084687\n",
+        "cabspottingdata/_cabs.txt": '<cab id="abboip" updates="3"/>\n',
+        "cabspottingdata/._new_abboip.txt": "resource fork",
+        "cabspottingdata/new_abboip.txt": CAB,
+        "link": link,
+        "device": device,
+        "../../new_escape.txt": CAB,
+    }
+    table = read_traces(put(tmp_path, "cabspottingdata.tar.gz", squeeze(pack(members))))
+    assert_valid(table)
+    assert sorted(set(table["user_id"])) == ["abboip", "escape"]
+    assert table.attrs["report"] == ReadReport(files=2, read=6, duplicates=0, skipped=0)
+    assert [path.name for path in tmp_path.iterdir()] == ["cabspottingdata.tar.gz"]
+
+
+def test_several_blanks_between_fields_are_read(tmp_path):
+    assert (
+        len(read_traces(put(tmp_path, "new_a.txt", "37.1  -122.2\t0   1213084687\n 37.1 -122.2 0 1213084688 \n"))) == 2
+    )
+
+
+def test_the_slow_way_reads_what_the_fast_way_reads(tmp_path):
+    fast = read_traces(put(tmp_path, "new_a.txt", CAB))
+    with pytest.warns(TraceWarning):
+        slow = read_traces(put(tmp_path, "new_a.txt", CAB + "one bad line\n"))
+    slow.attrs = fast.attrs
+    pd.testing.assert_frame_equal(fast, slow)
+
+
+# Geolife
+
+
+def test_the_folder_above_trajectory_is_the_user(tmp_path):
+    for user in ("000", "010"):
+        put(tmp_path, f"Data/{user}/Trajectory/20081023025304.plt", PLT)
+    put(tmp_path, "Data/010/labels.txt", "Start Time\tEnd Time\tTransportation Mode\n")
+    table = read_traces(tmp_path)
+    assert_valid(table)
+    assert table["user_id"].tolist() == ["000", "000", "010", "010"]
+    assert times(table)[:2] == ["2008-10-23 02:53:04", "2008-10-23 02:53:10"]
+    assert table["longitude"].tolist()[:2] == [116.318417, 116.31845]
+
+
+def test_a_single_plt_knows_its_user_from_its_folder(tmp_path, monkeypatch):
+    path = put(tmp_path, "007/Trajectory/20081023025304.plt", PLT)
+    assert set(read_traces(path)["user_id"]) == {"007"}
+    monkeypatch.chdir(path.parent)
+    assert set(read_traces(path.name)["user_id"]) == {"007"}
+    assert set(read_traces(put(tmp_path, "loose.plt", PLT))["user_id"]) == {"loose"}
+
+
+def test_a_plt_without_its_header_loses_no_row(tmp_path):
+    assert len(read_traces(put(tmp_path, "x.plt", "".join(PLT.splitlines(keepends=True)[6:])))) == 2
+
+
+# GPX
+
+
+def test_gpx_times_become_utc_and_naive_ones_are_utc(tmp_path):
+    table = read_traces(put(tmp_path, "run.gpx", GPX))
+    assert_valid(table)
+    assert times(table) == ["2020-01-01 09:00:00", "2020-01-01 10:00:00", "2020-01-01 12:00:00"]
+    assert table["latitude"].tolist() == [46.6, 46.7, 46.5]
+    assert set(table["user_id"]) == {"run"}
+
+
+def test_gpx_points_without_a_time_are_counted_as_skipped(tmp_path):
+    path = put(tmp_path, "run.gpx", GPX.replace("<time>2020-01-01T10:00:00</time>", ""))
+    with pytest.warns(TraceWarning, match=r"1 of 3 rows .* run\.gpx, point 3: .*46\.7.* tracked_at must be a time"):
+        table = read_traces(path)
+    assert len(table) == 2
+
+
+def test_gpx_offsets_of_a_day_and_more_are_skipped_rows(tmp_path):
+    with pytest.warns(TraceWarning, match="1 of 3 rows"):
+        read_traces(put(tmp_path, "run.gpx", GPX.replace("+01:00", "+99:00")))
+
+
+@pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16", "no-such-thing"])
+def test_an_encoding_that_a_gpx_file_only_claims_is_no_raw_error(tmp_path, encoding):
+    reads_or_refuses(put(tmp_path, "run.gpx", GPX.replace("UTF-8", encoding)), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (GPX[:-20], "malformed GPX"),
+        (GPX.replace('lat="46.5"', 'lat="north"'), "malformed GPX"),
+        (GPX.replace("<gpx", '<!DOCTYPE gpx [<!ENTITY e "e">]><gpx'), "document type"),
+        (GPX.replace("<wpt", f"<extensions>{'<a>' * 99}{'</a>' * 99}</extensions><wpt"), "nested"),
+        ('<gpx version="1.1"></gpx>', "no rows"),
+    ],
+    ids=["cut", "latitude", "entities", "nested", "empty"],
+)
+def test_malformed_gpx_is_a_trace_error(tmp_path, text, why):
+    with pytest.raises(TraceError, match=why):
+        read_traces(put(tmp_path, "run.gpx", text))
+
+
+# CSV
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "user_id,tracked_at,latitude,longitude",
+        "uid,datetime,lat,lng",
+        "traj_id,t,y,x",
+        "Trajectory_ID, T ,Lat,Lon",
+        '"UID","DateTime","LAT","LNG"',
+    ],
+)
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_csv_takes_the_names_of_other_libraries(tmp_path, header, separator):
+    text = f"{header}\nb,2020-01-01T10:00:00Z,46.5,6.5\na,2020-01-01 10:00:00+02:00,-46.5,-6.5\n"
+    table = read_traces(put(tmp_path, "x.csv", text.replace(",", separator)))
+    assert_valid(table)
+    assert table["user_id"].tolist() == ["a", "b"]
+    assert times(table) == ["2020-01-01 08:00:00", "2020-01-01 10:00:00"]
+    assert table["latitude"].tolist() == [-46.5, 46.5]
+    assert table["longitude"].tolist() == [-6.5, 6.5]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,user_id,tracked_at,geom\n0,a,2020-01-01 10:00:00+00:00,POINT (6.5 46.5)\n",
+        't;trajectory_id;geometry\n2020-01-01 10:00:00;a;"point z (6.5 46.5 400)"\n',
+        "tracked_at,user_id,geometry,latitude,longitude\n2020-01-01 10:00,a,POINT (1 1),46.5,6.5\n",
+    ],
+    ids=["trackintel", "movingpandas", "degrees before points"],
+)
+def test_csv_takes_points_in_words(tmp_path, text):
+    table = read_traces(put(tmp_path, "x.csv", text))
+    assert table[["latitude", "longitude"]].to_numpy().tolist() == [[46.5, 6.5]]
+    assert times(table) == ["2020-01-01 10:00:00"]
+
+
+def test_csv_without_users_takes_the_stem(tmp_path):
+    assert set(read_traces(put(tmp_path, "anna.csv", "t,x,y\n2020-01-01,1,2\n"))["user_id"]) == {"anna"}
+
+
+def test_csv_users_keep_their_spelling(tmp_path):
+    text = "uid,datetime,lat,lng\n007,2020-01-01,1,2\nNA,2020-01-01,1,2\n1e3,2020-01-01,1,2\n"
+    assert read_traces(put(tmp_path, "x.csv", text))["user_id"].tolist() == ["007", "1e3", "NA"]
+
+
+@pytest.mark.parametrize(
+    "stamp", ["1577872800", "1577872800.0", "1577872800000", "2020-01-01T11:00:00+0100", "20200101T100000Z"]
+)
+def test_numeric_times_are_unix_seconds_or_milliseconds(tmp_path, stamp):
+    assert times(read_traces(put(tmp_path, "x.csv", f"t,x,y\n{stamp},1,2\n"))) == ["2020-01-01 10:00:00"]
+
+
+def test_kinds_of_time_may_be_mixed(tmp_path):
+    text = "t,x,y\n2020-01-01T10:00:00.250+01:00,1,2\n1577872800,1,2\n2020-01-01,1,2\n"
+    table = read_traces(put(tmp_path, "x.csv", text))
+    assert times(table) == ["2020-01-01 00:00:00", "2020-01-01 09:00:00", "2020-01-01 10:00:00"]
+    assert table["tracked_at"].dt.microsecond.tolist() == [0, 250_000, 0]
+
+
+def test_a_time_without_an_offset_does_not_inherit_the_one_before(tmp_path):
+    stamps = ["2020-01-01T10:00:00+05:00", "2020-01-01T10:00:00", "2020-01-01 10:00-02", "2020-01-01"]
+    text = "t,uid,x,y\n" + "".join(f"{stamp},{user},1,2\n" for user, stamp in enumerate(stamps))
+    hours = read_traces(put(tmp_path, "x.csv", text))["tracked_at"].dt.hour
+    assert hours.tolist() == [5, 10, 12, 0]
+
+
+def test_a_word_for_the_present_is_no_time(tmp_path):
+    with pytest.warns(TraceWarning, match="2 of 3 rows"):
+        read_traces(put(tmp_path, "x.csv", "t,x,y\n2020-01-01,1,2\nnow,1,2\ntoday,1,2\n"))
+
+
+def test_quoted_fields_may_hold_separators(tmp_path):
+    text = 'note,uid,datetime,lat,lng\n"home, sweet",a,2020-01-01,1,2\n"two\nlines","b;b",2020-01-01,1,2\n'
+    assert read_traces(put(tmp_path, "x.csv", text))["user_id"].tolist() == ["a", "b;b"]
+
+
+def test_a_quote_left_open_costs_one_row_and_not_the_rest(tmp_path):
+    text = 'uid,datetime,lat,lng\n"a,2020-01-01,1\na,2020-01-02,1,2\na,2020-01-03,1,2\n'
+    with pytest.warns(TraceWarning, match=r"1 of 3 rows .* x\.csv, line 2: '\"a,2020-01-01,1': row must be of as many"):
+        assert len(read_traces(put(tmp_path, "x.csv", text))) == 2
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.text(
+                st.characters(codec="utf-8", exclude_characters="\0\r\n\x1c\x1d\x1e\x85\u2028\u2029"),
+                min_size=1,
+                max_size=8,
+            ),
+            st.datetimes(pd.Timestamp("1970-01-01").to_pydatetime(), pd.Timestamp("2261-01-01").to_pydatetime()),
+            st.floats(-90, 90),
+            st.floats(-180, 180),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    separator=st.sampled_from(",;\t"),
+)
+def test_csv_round_trip(tmp_path, rows, separator):
+    table = check_traces(pd.DataFrame(rows, columns=list(COLUMNS)), "test")
+    path = tmp_path / "x.csv"
+    table.to_csv(path, index=False, sep=separator)
+    again = read_traces(path)
+    # pandas 2 may miss the last bit of a float
+    pd.testing.assert_frame_equal(again, table, rtol=1e-15, atol=1e-300)
+
+
+# What is left out is counted
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("95 -122 0 1213084687", r"latitude must be in \[-90, 90\]"),
+        ("37 -222 0 1213084687", r"longitude must be in \[-180, 180\]"),
+        ("nan -122 0 1213084687", "latitude must be a finite number"),
+        ("37 inf 0 1213084687", "longitude must be a finite number"),
+        ("37 west 0 1213084687", "longitude must be a finite number"),
+        ("37 -122 0 -5", "tracked_at must be in 1970 or later"),
+        ("37 -122 0 253402300799000", "before the year 9000"),
+        ("37 -122 0 1e300", "before the year 9000"),
+        ("37 -122 0 yesterday", "tracked_at must be a time"),
+        ("37 -122 0", "row must be of as many fields"),
+        ("37 -122 0 1213084687 9", "row must be of as many fields"),
+    ],
+)
+def test_a_bad_row_is_skipped_shown_and_explained(tmp_path, line, why):
+    path = put(tmp_path, "new_a.txt", f"{CAB}\n{line}\n")
+    with pytest.warns(
+        TraceWarning, match=rf"^1 of 4 rows could not be read, the first: new_a\.txt, line 5: '{line}': .*{why}"
+    ):
+        table = read_traces(path)
+    assert_valid(table)
+    report = table.attrs["report"]
+    assert (report.files, report.read, report.duplicates, report.skipped) == (1, 3, 0, 1)
+    assert report.first_skipped.startswith(f"new_a.txt, line 5: '{line}': ")
+    with pytest.raises(TraceError, match=rf"new_a\.txt, line 1: '{line}': .*{why}"):
+        read_traces(put(tmp_path, "new_a.txt", line), format="cabspotting")
+
+
+@pytest.mark.parametrize("date", ["1969-12-31", "9999-12-31", "0001-01-01", "2020-13-01", ""])
+def test_placeholder_and_impossible_dates_are_skipped(tmp_path, date):
+    with pytest.warns(TraceWarning, match=r"x\.csv, line 3: .* tracked_at must be"):
+        table = read_traces(put(tmp_path, "x.csv", f"t,x,y\n2020-01-01,1,2\n{date},1,2\n"))
+    assert len(table) == 1
+
+
+def test_a_row_without_its_user_is_skipped(tmp_path):
+    with pytest.warns(TraceWarning, match="user_id must be given"):
+        assert len(read_traces(put(tmp_path, "x.csv", "uid,t,x,y\n,2020-01-01,1,2\na,2020-01-01,1,2\n"))) == 1
+
+
+def test_reasons_are_counted_over_all_files(tmp_path):
+    put(tmp_path, "new_a.txt", CAB + "95 0 0 5\n95 0 0 6\n")
+    put(tmp_path, "new_b.txt", CAB + "5 190 0 5\n")
+    with pytest.warns(TraceWarning, match="3 of 9 rows") as caught:
+        report = read_traces(tmp_path).attrs["report"]
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert report.reasons == {"latitude must be in [-90, 90]": 2, "longitude must be in [-180, 180]": 1}
+    assert json.loads(json.dumps(dataclasses.asdict(report)))["skipped"] == 3
+
+
+def test_long_lines_are_shortened(tmp_path):
+    with pytest.warns(TraceWarning) as caught:
+        read_traces(put(tmp_path, "new_a.txt", CAB + "x" * 200_000 + "\n"))
+    assert len(str(caught[0].message)) < 300
+    with pytest.raises(TraceError) as error:
+        read_traces(put(tmp_path, "y.txt", "y" * 200_000))
+    assert len(str(error.value)) < 300 + len(str(tmp_path))
+
+
+def test_the_report_survives_what_people_do_with_tables(tmp_path):
+    table = read_traces(put(tmp_path, "new_a.txt", CAB))
+    same = read_traces(tmp_path / "new_a.txt")
+    other = read_traces(put(tmp_path, "new_b.txt", CAB + "37 -122 0 5\n"))
+    assert pd.concat([table, same]).attrs["report"] == table.attrs["report"]
+    assert len(pd.concat([table, other])) == 7
+    assert len(table.groupby("user_id")["latitude"].mean()) == 1
+    assert table.equals(same)
+    assert table.merge(other, on="tracked_at").shape[0] == 3
+    assert table.copy(deep=True).attrs["report"] == same.attrs["report"]
+    assert hash(table.attrs["report"]) == hash(same.attrs["report"])
+    table.loc[0, "latitude"] = 1.0
+    assert table["latitude"].iloc[0] == 1.0
+
+
+# Folders
+
+
+def test_the_first_recognised_file_decides_for_the_folder(tmp_path):
+    put(tmp_path, "a.csv", CSV)
+    put(tmp_path, "b.txt", CAB)
+    put(tmp_path, "c.bin", b"\x00\x01")
+    put(tmp_path, "d.csv", b"user_id,t,x,y\n\xff,1,2,3\n")
+    put(tmp_path, ".hidden", CAB)
+    put(tmp_path, ".git/config", CAB)
+    put(tmp_path, "README.md", "about")
+    with pytest.warns(
+        TraceWarning, match=r"^3 files were passed over, the first: b\.txt: the content is cabspotting, not csv"
+    ):
+        table = read_traces(tmp_path)
+    assert_valid(table)
+    report = table.attrs["report"]
+    assert (report.files, report.skipped) == (1, 0)
+    assert [said.split(":")[0] for said in report.skipped_files] == ["b.txt", "c.bin", "d.csv"]
+    assert "line 2 is not UTF-8" in report.skipped_files[2]
+
+
+def test_a_named_format_picks_its_files_from_a_folder(tmp_path):
+    put(tmp_path, "a.csv", CSV)
+    put(tmp_path, "b.txt", CAB)
+    with pytest.warns(TraceWarning, match=r"a\.csv: the content is csv, not cabspotting"):
+        assert set(read_traces(tmp_path, format="cabspotting")["user_id"]) == {"b"}
+    with pytest.raises(TraceError, match="not gpx"):
+        read_traces(tmp_path, format="gpx")
+
+
+def test_a_file_name_that_is_no_text_is_made_legible(tmp_path):
+    try:
+        path = put(tmp_path, "new_\udcff.txt", CAB)
+    except (OSError, UnicodeError):
+        pytest.skip("the file system takes no such name")
+    assert set(read_traces(path)["user_id"]) == {"?"}
+
+
+# Inputs that cannot be used
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "the file is empty"),
+        (b" \n\n", "the file is empty"),
+        (b"hello\nworld\n", r"not recognised as cabspotting, geolife, gpx, csv; it begins with 'hello'"),
+        (bytes(range(256)), "not recognised"),
+        (b"\x00" * 600, "not recognised"),
+        (CAB.encode() + b"\x00", "not recognised"),
+        (CAB.encode() * 1000 + b"\x00", "NUL"),
+        (CAB.encode() + b"\xff\xfe", "line 4 is not UTF-8"),
+        (CSV.encode("utf-16"), "not recognised"),
+        (b"user_id,tracked_at,latitude,longitude\n", "no rows"),
+        (b"a,b,c\n1,2,3\n", "not recognised"),
+    ],
+)
+def test_a_useless_file_is_a_trace_error(tmp_path, content, why):
+    with pytest.raises(TraceError, match=why):
+        read_traces(put(tmp_path, "file.txt", content))
+    for name in FORMATS:
+        with pytest.raises(TraceError):
+            read_traces(tmp_path / "file.txt", format=name)
+
+
+def test_a_missing_path_an_empty_folder_and_a_folder_of_nothing_are_trace_errors(tmp_path):
+    with pytest.raises(TraceError, match="no file or folder"):
+        read_traces(tmp_path / "nowhere")
+    with pytest.raises(TraceError, match=r"cannot be read|no file or folder"):
+        read_traces(tmp_path / ("long" * 100))
+    with pytest.raises(TraceError, match="no file or folder"):
+        read_traces("nul\0byte")
+    with pytest.raises(TraceError, match="no rows"):
+        read_traces(tmp_path)
+    put(tmp_path, "notes.md", "# Notes")
+    with pytest.raises(TraceError, match=r"notes\.md: not recognised .* begins with '# Notes'"):
+        read_traces(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["shapefile", "CSV", "", 3])
+def test_an_unknown_format_name_lists_the_known_ones(tmp_path, name):
+    with pytest.raises(
+        ParameterError, match="'format' parameter of read_traces must be one of cabspotting, geolife, gpx, csv"
+    ):
+        read_traces(tmp_path, format=name)
+
+
+@pytest.mark.parametrize("path", [None, 3, b"bytes"])
+def test_a_path_that_is_none_breaks_a_rule(path):
+    with pytest.raises(ParameterError, match="'path' parameter of read_traces"):
+        read_traces(path)
+
+
+MEMBERS = {f"cabspottingdata/new_{cab}.txt": CAB * 40 for cab in "abcdef"}
+
+
+@pytest.mark.parametrize("kept", [0.001, 0.3, 0.6, 0.9, 0.99])
+def test_a_truncated_archive_is_a_trace_error_and_never_a_shorter_table(tmp_path, kept):
+    plain = pack(MEMBERS).rstrip(b"\0")
+    for whole in (plain, gzip.compress(pack(MEMBERS)), gzip.compress(pack(MEMBERS), 0)):
+        with pytest.raises(TraceError):
+            read_traces(put(tmp_path, "x.tar.gz", whole[: int(len(whole) * kept)]))
+
+
+def test_an_archive_cut_between_members_is_a_trace_error(tmp_path):
+    size = 512 + -(-len(CAB * 40) // 512) * 512
+    for cut in (2 * size, 2 * size + 100):
+        for squeeze in (bytes, gzip.compress):
+            with pytest.raises(TraceError, match="not a whole tar archive"):
+                read_traces(put(tmp_path, "x.tar", squeeze(pack(MEMBERS)[:cut])))
+
+
+def test_a_damaged_archive_is_a_trace_error(tmp_path):
+    packed = bytearray(pack(MEMBERS))
+    packed[512 + -(-len(CAB * 40) // 512) * 512 + 3] ^= 1
+    with pytest.raises(TraceError, match="bad checksum"):
+        read_traces(put(tmp_path, "x.tar", bytes(packed)))
+    squeezed = bytearray(gzip.compress(pack(MEMBERS)))
+    squeezed[-6] ^= 1
+    with pytest.raises(TraceError, match="CRC"):
+        read_traces(put(tmp_path, "x.tar.gz", bytes(squeezed)))
+    with pytest.raises(TraceError, match="not a whole tar archive"):
+        read_traces(put(tmp_path, "x.csv.gz", gzip.compress(CSV.encode() * 50)))
+    with pytest.raises(TraceError, match="no rows"):
+        read_traces(put(tmp_path, "x.tar", pack({"README": "nothing"})))
+
+
+def test_an_absurdly_large_member_is_refused(tmp_path, monkeypatch):
+    huge = tarfile.TarInfo("new_huge.txt")
+    huge.size = 1 << 50
+    with pytest.raises(TraceError, match=r"new_huge.txt' claims 1125899906842624 bytes"):
+        read_traces(put(tmp_path, "x.tar", huge.tobuf() + b"\0" * 1024))
+    sized = tarfile.TarInfo("new_sized.txt")
+    sized.pax_headers = {"size": str(1 << 50)}
+    with pytest.raises(TraceError, match=r"new_sized.txt' claims 1125899906842624 bytes"):
+        read_traces(put(tmp_path, "x.tar", sized.tobuf(tarfile.PAX_FORMAT) + b"\0" * 1024))
+    monkeypatch.setattr(traces, "_LARGEST", 100)
+    with pytest.raises(TraceError, match="at most 100 are read"):
+        read_traces(put(tmp_path, "x.tar", pack(MEMBERS)))
+
+
+# Any bytes at all
+
+
+def reads_or_refuses(path: Path, name: str | None) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TraceWarning)
+        try:
+            table = read_traces(path, format=name)
+        except TraceError:
+            return
+    assert_valid(table)
+
+
+def mangled(sample: bytes) -> st.SearchStrategy[bytes]:
+    """A sample with a piece replaced, so that the fuzz reaches past the first line."""
+    cut = st.integers(0, len(sample))
+    piece = st.one_of(st.binary(max_size=6), st.text('0123456789-+.,;:eE"<>/ \n\tTZ', max_size=12).map(str.encode))
+    return st.tuples(cut, cut, piece).map(lambda c: sample[: min(c[:2])] + c[2] + sample[max(c[:2]) :])
+
+
+FUZZ = st.one_of(
+    st.binary(max_size=200),
+    st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    st.text('0123456789-+.,;:eE" \n\tTZ', max_size=200).map(str.encode),
+    st.text('0123456789-+.,;:eE" \n\tTZ', max_size=100).map(lambda text: b"uid,t,x,y\n" + text.encode()),
+    *(mangled(sample.encode()) for sample in SAMPLES.values()),
+    mangled(gzip.compress(pack({"new_a.txt": CAB}))),
+    mangled(pack({"new_a.txt": CAB})),
+)
+
+
+@settings(deadline=None, max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=FUZZ, name=st.sampled_from([None, *FORMATS]))
+def test_any_bytes_give_a_valid_table_or_a_trace_error(tmp_path, content, name):
+    reads_or_refuses(put(tmp_path, "fuzz", content), name)
+
+
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(contents=st.lists(FUZZ, min_size=1, max_size=3), name=st.sampled_from([None, *FORMATS]))
+def test_any_folder_gives_a_valid_table_or_a_trace_error(tmp_path, contents, name):
+    for number in range(3):
+        put(tmp_path, f"folder/{number}", contents[number] if number < len(contents) else b"")
+    reads_or_refuses(tmp_path / "folder", name)
+
+
+# Tables made by hand
+
+
+def by_hand(**columns: object) -> pd.DataFrame:
+    clean = {
+        "user_id": ["a", "a"],
+        "tracked_at": pd.to_datetime(["2020-01-01 10:00", "2020-01-01 11:00"], utc=True),
+        "latitude": [46.5, 46.6],
+        "longitude": [6.5, 6.6],
+    }
+    return pd.DataFrame({**clean, **columns})
+
+
+def test_a_clean_table_comes_back_equal_and_independent(tmp_path):
+    table = read_traces(put(tmp_path, "new_a.txt", CAB))
+    checked = check_traces(table, "fit")
+    pd.testing.assert_frame_equal(checked, table)
+    assert checked.attrs == table.attrs
+    checked.loc[0, "latitude"] = 0.0
+    assert table["latitude"].iloc[0] != 0.0
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("uid", "datetime", "lat", "lng"), ("traj_id", "t", "y", "x"), ("User_ID", " Tracked_At", "LATITUDE", "LON")],
+)
+def test_names_of_other_libraries_are_renamed(names):
+    table = check_traces(by_hand().set_axis(list(names), axis=1).assign(speed=3), "fit")
+    assert tuple(table.columns) == COLUMNS
+
+
+class Point:
+    """What shapely's points look like to us."""
+
+    def __init__(self, x: float, y: float) -> None:
+        self.x, self.y = x, y
+
+    def __str__(self) -> str:
+        return f"POINT ({self.x} {self.y})"
+
+
+def test_points_and_a_time_in_the_index_are_understood():
+    table = pd.DataFrame({"traj_id": [1], "geometry": [Point(6.5, 46.5)]})
+    table.index = pd.DatetimeIndex(["2020-01-01 10:00"], name="t")
+    checked = check_traces(table, "fit")
+    assert checked[["user_id", "latitude", "longitude"]].to_numpy().tolist() == [["1", 46.5, 6.5]]
+    assert times(checked) == ["2020-01-01 10:00:00"]
+    with pytest.raises(ParameterError, match=r"latitude is a finite number in every row\. Got 'POINT EMPTY' in row 0"):
+        check_traces(table.reset_index().assign(geometry="POINT EMPTY"), "fit")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(pd.to_datetime(["2020-01-01 10:00"] * 2)),
+        pd.Series(pd.to_datetime(["2020-01-01 11:00"] * 2)).dt.tz_localize("Europe/Zurich"),
+        ["2020-01-01T10:00Z", "2020-01-01 12:00+02:00"],
+        [1577872800, 1577872800],
+        [1577872800000.0, 1577872800000.0],
+        np.array(["2020-01-01T10:00"] * 2, dtype="M8[ns]"),
+        [pd.Timestamp("2020-01-01 10:00").to_pydatetime(), pd.Timestamp("2020-01-01 10:00", tz="UTC")],
+        pd.Series(["1577872800"] * 2, dtype="category"),
+    ],
+    ids=["naive", "zone", "text", "seconds", "milliseconds", "nanoseconds", "objects", "category"],
+)
+def test_times_of_every_kind_become_utc(column):
+    checked = check_traces(by_hand(user_id=["a", "b"], tracked_at=column), "fit")
+    assert times(checked) == ["2020-01-01 10:00:00"] * 2
+    assert (checked.dtypes == check_traces(by_hand(), "fit").dtypes).all()
+
+
+def test_a_table_is_sorted_and_freed_of_duplicates_with_the_first_kept():
+    table = by_hand(user_id=[2, 1], latitude=[1.0, 2.0])
+    twice = pd.concat([table, table.assign(latitude=9.0)]).set_axis([5, 5, 5, 5])
+    checked = check_traces(twice, "fit")
+    assert checked["user_id"].tolist() == ["1", "2"]
+    assert checked["latitude"].tolist() == [2.0, 1.0]
+    assert checked.index.equals(pd.RangeIndex(2))
+    assert twice["latitude"].tolist() == [1.0, 2.0, 9.0, 9.0]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_missing_column_is_named(column):
+    with pytest.raises(
+        ParameterError, match=f"'traces' parameter of fit must be a table with .*Known names of {column}"
+    ):
+        check_traces(by_hand().drop(columns=column), "fit")
+
+
+@pytest.mark.parametrize(
+    ("columns", "rule"),
+    [
+        ({"latitude": [46.5, np.nan]}, "latitude is a finite number in every row. Got 'nan' in row 1"),
+        ({"latitude": [46.5, -np.inf]}, "latitude is a finite number"),
+        ({"latitude": [46.5, "north"]}, "latitude is a finite number in every row. Got 'north' in row 1"),
+        ({"latitude": [True, False]}, "latitude is a finite number"),
+        ({"latitude": pd.to_datetime(["2020-01-01"] * 2)}, "latitude is a finite number"),
+        ({"latitude": pd.array([1.0, None], dtype="Float64")}, "latitude is a finite number"),
+        ({"latitude": [46.5, 90.1]}, r"latitude is in \[-90, 90\] in every row. Got '90.1' in row 1"),
+        ({"longitude": [-180.1, 0]}, r"longitude is in \[-180, 180\]"),
+        ({"tracked_at": pd.to_datetime(["2020-01-01", None])}, "tracked_at is a time"),
+        ({"tracked_at": ["noon", "2020-01-01"]}, "tracked_at is a time .* Got 'noon' in row 0"),
+        ({"tracked_at": [True, False]}, "tracked_at is a time"),
+        ({"tracked_at": pd.to_timedelta([1, 2], unit="s")}, "tracked_at is a time"),
+        ({"tracked_at": [[1], {}]}, "tracked_at is a time"),
+        ({"tracked_at": pd.to_datetime(["1969-12-31", "2020-01-01"])}, "tracked_at is in 1970 or later"),
+        ({"tracked_at": np.array(["9999-12-31", "2020-01-01"], dtype="M8[us]")}, "before the year 9000"),
+        ({"tracked_at": [-1, 5]}, "tracked_at is in 1970 or later"),
+        ({"user_id": [None, "a"]}, "user_id is given in every row"),
+        ({"user_id": [1.0, np.nan]}, "user_id is given in every row"),
+        ({"user_id": ["", "a"]}, "user_id is given in every row"),
+    ],
+)
+def test_a_broken_rule_names_the_column_the_value_and_the_row(columns, rule):
+    with pytest.raises(ParameterError, match=rule):
+        check_traces(by_hand(**columns), "fit")
+
+
+def test_what_is_no_table_or_has_no_rows_breaks_a_rule():
+    with pytest.raises(ParameterError, match=r"must be a pandas DataFrame\. Got list instead"):
+        check_traces([1, 2], "fit")
+    with pytest.raises(ParameterError, match="at least one row"):
+        check_traces(by_hand().iloc[:0], "fit")
+
+
+def test_the_limits_themselves_are_allowed():
+    limits = by_hand(latitude=[-90, 90], longitude=[-180, 180], tracked_at=[0, 1])
+    assert len(check_traces(limits, "fit")) == 2
