@@ -190,7 +190,9 @@ def test_value_survives_relabelling_and_scales_with_the_units(game, shuffle, pri
         game.cost[np.ix_(inputs, releases)] * quality_unit,
         game.budget * quality_unit * (1 + 1e-12),
     )
-    assert solve(other).privacy / privacy_unit == pytest.approx(solve(game).privacy, rel=3e-6, abs=1e-9 * game.prior_risk)
+    assert solve(other).privacy / privacy_unit == pytest.approx(
+        solve(game).privacy, rel=3e-6, abs=1e-9 * game.prior_risk
+    )
 
 
 @given(st.integers(0, 10**6), st.floats(0, 1), st.floats(0, 1))

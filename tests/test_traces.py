@@ -6,6 +6,7 @@ import io
 import json
 import tarfile
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -134,6 +135,7 @@ def test_blank_lines_carriage_returns_and_a_byte_order_mark_do_no_harm(tmp_path)
         plain = read_traces(put(tmp_path, "same", text), name)
         dressed = b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode() + b"\r\n\r\n"
         pd.testing.assert_frame_equal(plain, read_traces(put(tmp_path, "same", dressed)))
+        pd.testing.assert_frame_equal(plain, read_traces(put(tmp_path, "same", text.replace("\n", "\r"))))
 
 
 # Cabspotting
@@ -283,8 +285,9 @@ def test_csv_takes_the_names_of_other_libraries(tmp_path, header, separator):
         "id,user_id,tracked_at,geom\n0,a,2020-01-01 10:00:00+00:00,POINT (6.5 46.5)\n",
         't;trajectory_id;geometry\n2020-01-01 10:00:00;a;"point z (6.5 46.5 400)"\n',
         "tracked_at,user_id,geometry,latitude,longitude\n2020-01-01 10:00,a,POINT (1 1),46.5,6.5\n",
+        "tracked_at,user_id,geometry,latitude\n2020-01-01 10:00,a,POINT (6.5 46.5),1\n",
     ],
-    ids=["trackintel", "movingpandas", "degrees before points"],
+    ids=["trackintel", "movingpandas", "degrees before points", "points before half the degrees"],
 )
 def test_csv_takes_points_in_words(tmp_path, text):
     table = read_traces(put(tmp_path, "x.csv", text))
@@ -413,7 +416,7 @@ def test_a_row_without_its_user_is_skipped(tmp_path):
 def test_reasons_are_counted_over_all_files(tmp_path):
     put(tmp_path, "new_a.txt", CAB + "95 0 0 5\n95 0 0 6\n")
     put(tmp_path, "new_b.txt", CAB + "5 190 0 5\n")
-    with pytest.warns(TraceWarning, match="3 of 9 rows") as caught:
+    with pytest.warns(TraceWarning, match=r"3 of 9 rows .* the first: new_a\.txt, line 4: '95 0 0 5'") as caught:
         report = read_traces(tmp_path).attrs["report"]
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -493,6 +496,7 @@ def test_a_file_name_that_is_no_text_is_made_legible(tmp_path):
         (b"", "the file is empty"),
         (b" \n\n", "the file is empty"),
         (b"hello\nworld\n", r"not recognised as cabspotting, geolife, gpx, csv; it begins with 'hello'"),
+        (b"\xef\xbb\xbfhello", r"it begins with 'hello'"),
         (bytes(range(256)), "not recognised"),
         (b"\x00" * 600, "not recognised"),
         (CAB.encode() + b"\x00", "not recognised"),
@@ -567,6 +571,11 @@ def test_a_damaged_archive_is_a_trace_error(tmp_path):
     squeezed[-6] ^= 1
     with pytest.raises(TraceError, match="CRC"):
         read_traces(put(tmp_path, "x.tar.gz", bytes(squeezed)))
+    squeezer = zlib.compressobj(wbits=31)
+    half = squeezer.compress(pack({"new_a.txt": CAB * 2000})[:100_000]) + squeezer.flush(zlib.Z_FULL_FLUSH)
+    squeezed = bytearray(half + b"\x07" * 100)  # 7 opens a block of a type that does not exist
+    with pytest.raises(TraceError, match="decompressing"):
+        read_traces(put(tmp_path, "x.tar.gz", bytes(squeezed)))
     with pytest.raises(TraceError, match="not a whole tar archive"):
         read_traces(put(tmp_path, "x.csv.gz", gzip.compress(CSV.encode() * 50)))
     with pytest.raises(TraceError, match="no rows"):
@@ -582,9 +591,21 @@ def test_an_absurdly_large_member_is_refused(tmp_path, monkeypatch):
     sized.pax_headers = {"size": str(1 << 50)}
     with pytest.raises(TraceError, match=r"new_sized.txt' claims 1125899906842624 bytes"):
         read_traces(put(tmp_path, "x.tar", sized.tobuf(tarfile.PAX_FORMAT) + b"\0" * 1024))
+    for size in (1 << 50, -512):
+        extended = tarfile.TarInfo("long")
+        extended.type, extended.size = tarfile.XHDTYPE, size
+        with pytest.raises(TraceError, match=f"'long' claims {size} bytes"):
+            read_traces(put(tmp_path, "x.tar", extended.tobuf(tarfile.GNU_FORMAT) + b"\0" * 1024))
     monkeypatch.setattr(traces, "_LARGEST", 100)
     with pytest.raises(TraceError, match="at most 100 are read"):
         read_traces(put(tmp_path, "x.tar", pack(MEMBERS)))
+
+
+def test_an_archive_of_headers_upon_headers_is_a_trace_error(tmp_path):
+    extended = tarfile.TarInfo("again")
+    extended.type = tarfile.XHDTYPE
+    with pytest.raises(TraceError, match="cannot be read"):
+        read_traces(put(tmp_path, "x.tar", extended.tobuf() * 5000 + b"\0" * 1024))
 
 
 # Any bytes at all
@@ -661,6 +682,12 @@ def test_a_clean_table_comes_back_equal_and_independent(tmp_path):
 def test_names_of_other_libraries_are_renamed(names):
     table = check_traces(by_hand().set_axis(list(names), axis=1).assign(speed=3), "fit")
     assert tuple(table.columns) == COLUMNS
+
+
+def test_the_preferred_name_wins_and_a_time_in_the_index_yields_to_the_column():
+    table = by_hand().assign(uid="no", lat=0.0, t=5).set_index(pd.Index([7, 8], name="t"))
+    checked = check_traces(table, "fit")
+    pd.testing.assert_frame_equal(checked, check_traces(by_hand(), "fit"))
 
 
 class Point:

@@ -1,5 +1,6 @@
 """hideseek: the mechanism that provably maximises location privacy for the quality you need."""
 
+from hideseek.attacks import best_guesses, correlation_aware_error, expected_error, guess_law
 from hideseek.data import synthetic_city
 from hideseek.errors import (
     BudgetError,
@@ -30,7 +31,67 @@ from hideseek.metrics import (
     total,
 )
 from hideseek.mobility import MarkovProfile, PeriodicProfile, Profile, Trajectories, possible_trajectories
+from hideseek.profile_file import load_profile, save_profile
 from hideseek.regions import Grid, Hexagons, Places, Regions, distances
 from hideseek.scenario import Scenario
-from hideseek.solve import Curve, Method, Solution, Status, solve, trade_off
-from hideseek.traces import read_traces
+from hideseek.solve import Curve, Method, Solution, Status, solve, solve_worst_case, trade_off
+from hideseek.traces import ReadReport, TraceWarning, check_traces, read_traces
+
+__all__ = [
+    "Alternatives",
+    "BudgetError",
+    "CertificateError",
+    "Curve",
+    "Game",
+    "Grid",
+    "Hexagons",
+    "HideseekError",
+    "MarkovProfile",
+    "Mechanism",
+    "Method",
+    "Metric",
+    "MissingExtraError",
+    "Objective",
+    "ParameterError",
+    "PeriodicProfile",
+    "Places",
+    "Profile",
+    "ReadReport",
+    "ReducibleError",
+    "Regions",
+    "Rows",
+    "Scenario",
+    "SizeError",
+    "Solution",
+    "SolverError",
+    "Status",
+    "TraceError",
+    "TraceWarning",
+    "Trajectories",
+    "best_guesses",
+    "check_traces",
+    "correlation_aware_error",
+    "distance",
+    "distances",
+    "expected_error",
+    "from_function",
+    "from_matrix",
+    "guess_law",
+    "hamming",
+    "load_profile",
+    "maximum",
+    "minimum",
+    "possible_trajectories",
+    "read_traces",
+    "save_profile",
+    "sensitive",
+    "sensitive_transitions",
+    "solve",
+    "solve_worst_case",
+    "speed",
+    "squared",
+    "synthetic_city",
+    "tolerant",
+    "total",
+    "trade_off",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,10 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
-def frozen(array: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+Array = TypeVar("Array", FloatArray, IntArray)
+
+
+def frozen(array: Array) -> Array:
     """Make an array that we own read-only."""
     array.flags.writeable = False
     return array
@@ -36,8 +40,7 @@ def nonnegative(value: npt.ArrayLike, parameter: str, owner: str, ndim: int) -> 
     if not (array.min() >= 0 and array.max() < np.inf):
         at = tuple(int(k) for k in np.argwhere(~((array >= 0) & (array < np.inf)))[0])
         raise broken_rule(parameter, owner, rule, f"{array[at]} at {at if ndim > 1 else at[0]}")
-    frozen(array)
-    return array
+    return frozen(array)
 
 
 def distribution(value: npt.ArrayLike, parameter: str, owner: str) -> FloatArray:
@@ -50,9 +53,8 @@ def distribution(value: npt.ArrayLike, parameter: str, owner: str) -> FloatArray
     total = array.sum()
     if abs(total - 1) > 1e-6:
         raise broken_rule(parameter, owner, "probabilities that sum to 1", f"the sum {total:g}", "Divide by the sum.")
-    array = array / total
-    frozen(array)
-    return array
+    law: FloatArray = array / total
+    return frozen(law)
 
 
 def unlabelled() -> IntArray:
@@ -72,8 +74,7 @@ def labelled(value: IntArray, count: int, parameter: str, owner: str) -> IntArra
         labels = np.arange(count)[:, None]
     if labels.ndim != 2 or len(labels) != count:
         raise broken_rule(parameter, owner, f"one row of region numbers for each of {count}", labels.shape)
-    frozen(labels)
-    return labels
+    return frozen(labels)
 
 
 def scalar(value: float, parameter: str, owner: str, rule: str = "a finite number >= 0", least: float = 0.0) -> float:
@@ -91,9 +92,25 @@ def scalar(value: float, parameter: str, owner: str, rule: str = "a finite numbe
     return number
 
 
+def pairs_with_equal(left: IntArray, right: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """All (k, l) with left[k] == right[l], the values being below ``count``; ordered by k.
+
+    >>> [pair.tolist() for pair in pairs_with_equal(np.array([1, 0]), np.array([0, 1, 1]), 2)]
+    [[0, 0, 1], [1, 2, 0]]
+    """
+    order = np.argsort(right, kind="stable")
+    size = np.bincount(right, minlength=count)
+    first = np.cumsum(size) - size
+    repeats = size[left]
+    k = np.repeat(np.arange(len(left)), repeats)
+    within = np.arange(len(k)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    return k, order[first[left][k] + within]
+
+
 def refuse_if_too_large(needed: int, what: str) -> None:
     """Refuse what would take more than half of this machine's memory, before it is built."""
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     if needed > limit:
-        text = f"{what} would need about {needed / 2**30:.3g} GiB; half of this machine's memory is {limit / 2**30:.3g} GiB."
-        raise SizeError(f"{text} Use fewer places, fewer offsets in the scenario, or a lower order.", needed)
+        sizes = f"about {needed / 2**30:.3g} GiB; half of this machine's memory is {limit / 2**30:.3g} GiB"
+        way_out = "Use fewer places, fewer offsets in the scenario, or a lower order."
+        raise SizeError(f"{what} would need {sizes}. {way_out}", needed)

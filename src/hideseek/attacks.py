@@ -20,7 +20,8 @@ def best_guesses(game: Game, mechanism: Mechanism) -> IntArray:
     >>> best_guesses(game, Mechanism([[0.5, 0.5], [0.0, 1.0]]))
     array([0, 1])
     """
-    return (game.error @ mechanism.table).argmin(axis=0)
+    guesses: IntArray = (game.error @ mechanism.table).argmin(axis=0)
+    return guesses
 
 
 def expected_error(game: Game, mechanism: Mechanism, attack: FloatArray | None = None) -> float:

@@ -28,7 +28,7 @@ from hideseek.profile_file import is_profile, load_profile, save_profile, write_
 from hideseek.regions import Grid, Hexagons, Places, Regions
 from hideseek.scenario import Scenario
 from hideseek.solve import Curve, Solution, solve, trade_off
-from hideseek.traces import FORMATS, read_traces
+from hideseek.traces import FORMATS, TraceWarning, read_traces
 
 app = typer.Typer(
     name="hideseek",
@@ -77,6 +77,7 @@ def main() -> None:
     """Run the command line; what goes wrong on purpose is told in one line, with exit status 2."""
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("always", TraceWarning)
             warnings.showwarning = lambda message, *_, **__: err.print(f"note: {message}", highlight=False)
             app()
     except HideseekError as error:
@@ -138,14 +139,20 @@ def learn(
         print_json({"user": who, "places": profile.places, "profile": str(profile_path), "busiest": top})
         return
     rows = [(str(k), f"{profile.stationary[k]:.1%}", f"{centres[k][0]:.5f}", f"{centres[k][1]:.5f}") for k in busiest]
-    print_table(f"{who}: {profile.places} places, the busiest", ("place", "share of time", "latitude", "longitude"), rows)
-    out.print(f"The profile, readable by you only: [bold]{profile_path}[/]. It tells where {who} goes: keep it private.")
+    print_table(
+        f"{who}: {profile.places} places, the busiest", ("place", "share of time", "latitude", "longitude"), rows
+    )
+    out.print(
+        f"The profile, readable by you only: [bold]{profile_path}[/]. It tells where {who} goes: keep it private."
+    )
 
 
 @app.command("solve", epilog="Example: hideseek solve abboip.json --budget 20% --out mechanism.csv")
 def solve_command(
     source: Source,
-    budget: Annotated[str, typer.Option(help="Expected loss allowed; with %, of what it takes to tell nothing.")] = "20%",
+    budget: Annotated[
+        str, typer.Option(help="Expected loss allowed; with %, of what it takes to tell nothing.")
+    ] = "20%",
     protect: ProtectOption = Protect.SPORADIC,
     privacy: PrivacyOption = MetricName.EUCLID,
     quality: QualityOption = MetricName.SQUARED,
@@ -164,7 +171,10 @@ def solve_command(
     game = game.with_budget(budget_of(budget, game))
     with progress_bar("solving") as tell:
         solution = solve(
-            game, tolerance, time_limit=time_limit, progress=lambda k, low, high: tell(f"round {k}: {low:.6g} to {high:.6g}")
+            game,
+            tolerance,
+            time_limit=time_limit,
+            progress=lambda k, low, high: tell(f"round {k}: {low:.6g} to {high:.6g}"),
         )
     if table_path is not None:
         table = mechanism_table(solution, profile, SCENARIOS[protect])
@@ -217,7 +227,8 @@ def curve(
         return
     rows = [tuple(f"{value:.6g}" for value in row) for row in table.itertuples(index=False)]
     print_table(f"Privacy ({named(d_p)}) for quality loss ({named(d_q)})", columns, rows)
-    out.print(f"Between the points, the optimum is known to within {found.width:.3g}; nothing can exceed {game.prior_risk:.6g}.")
+    known = f"Between the points, the optimum is known to within {found.width:.3g}"
+    out.print(f"{known}; nothing can exceed {game.prior_risk:.6g}.")
 
 
 def draw(found: Curve, path: Path, d_p: Metric, d_q: Metric) -> None:
@@ -239,7 +250,9 @@ def traces_of(source: Path, user: str | None, form: str | None = None) -> tuple[
             err.print(f"note: {len(counts)} users; took {user}, who has the most fixes (see --user)", highlight=False)
     elif user not in counts.index:
         known = ", ".join(map(str, counts.index[:5]))
-        raise broken_rule("user", "learn", f"one of the {len(counts)} users in {source.name}", user, f"For example {known}.")
+        raise broken_rule(
+            "user", "learn", f"one of the {len(counts)} users in {source.name}", user, f"For example {known}."
+        )
     return traces[traces["user_id"] == user].reset_index(drop=True), user
 
 

@@ -120,27 +120,28 @@ def demo_page(
     trade = curve_figure(curves, "distance (m), added over places", "squared distance (m²), added over places")
     return html_report(
         "Where were you? The best answer is a calculated one",
-        f"A synthetic person was followed for {DAYS} days. For every place they visit, hideseek computed what to expose "
-        "so that an adversary who knows their habits and the mechanism errs as much as the quality of the service "
-        "allows. The numbers are certified: no mechanism at all does better than the bound.",
+        f"A synthetic person was followed for {DAYS} days. For every place they visit, hideseek computed what to "
+        "expose so that an adversary who knows their habits and the mechanism errs as much as the quality of the "
+        "service allows. The numbers are certified: no mechanism at all does better than the bound.",
         [
             Section(
                 "One place: work",
-                f"{profile.places} places were visited, and the share of time in each is what an adversary knows before "
-                f"anything is exposed. With {np.sqrt(solution.quality_loss):,.0f} m root mean square displacement "
-                "allowed, the mechanism at work answers from the places in the middle map. The best possible adversary "
-                f"then guesses those on the right, and names the place of work with probability {guessed[place]:.0%}. "
-                f"Over all places he errs by {solution.privacy:,.0f} m in the mean, and no mechanism of this quality "
-                f"can make him err by more than {solution.bound:,.0f} m (relative gap {solution.gap:.0e}).",
+                f"{profile.places} places were visited, and the share of time in each is what an adversary knows "
+                f"before anything is exposed. With {np.sqrt(solution.quality_loss):,.0f} m root mean square "
+                "displacement allowed, the mechanism at work answers from the places in the middle map. The best "
+                "possible adversary then guesses those on the right, and names the place of work with probability "
+                f"{guessed[place]:.0%}. Over all places he errs by {solution.privacy:,.0f} m in the mean, and no "
+                f"mechanism of this quality can make him err by more than {solution.bound:,.0f} m (relative gap "
+                f"{solution.gap:.0e}).",
                 figures=[(story, "Maps of where the person is, what is exposed at work, what the adversary guesses")],
             ),
             Section(
                 "Every budget",
                 "Metres a place: the root mean square displacement allowed, the adversary's error that is certainly "
-                "reached, the error that no mechanism exceeds, and the error of his best guesses, worked out again from "
-                "the finished table. Remembering is what is left of the single-place mechanism when the adversary also "
-                "recalls the exposure before: people move predictably, so a mechanism made for one place promises more "
-                "than it keeps along a way.",
+                "reached, the error that no mechanism exceeds, and the error of his best guesses, worked out again "
+                "from the finished table. Remembering is what is left of the single-place mechanism when the adversary "
+                "also recalls the exposure before: people move predictably, so a mechanism made for one place "
+                "promises more than it keeps along a way.",
                 table=table_of(rows),
             ),
             Section(

@@ -1,14 +1,14 @@
 """What can go wrong, as one tree.
 
-    HideseekError
-    ├── ParameterError (also a ValueError): a value breaks a rule
-    │   ├── BudgetError: the budget lies below the least possible loss
-    │   ├── ReducibleError: the chain has places that cannot be left or reached
-    │   └── SizeError: the problem would not fit in memory
-    ├── TraceError (also a ValueError): a file of traces cannot be used
-    ├── MissingExtraError (also an ImportError): an optional package is not installed
-    └── SolverError: a solver gave no usable answer
-        └── CertificateError: an answer from which no certificate can be made
+HideseekError
+├── ParameterError (also a ValueError): a value breaks a rule
+│   ├── BudgetError: the budget lies below the least possible loss
+│   ├── ReducibleError: the chain has places that cannot be left or reached
+│   └── SizeError: the problem would not fit in memory
+├── TraceError (also a ValueError): a file of traces cannot be used
+├── MissingExtraError (also an ImportError): an optional package is not installed
+└── SolverError: a solver gave no usable answer
+    └── CertificateError: an answer from which no certificate can be made
 """
 
 from __future__ import annotations

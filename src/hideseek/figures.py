@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.collections import Collection, PolyCollection
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
@@ -18,7 +19,7 @@ from hideseek.solve import Curve
 
 ORANGE = "#d55e00"
 COLOURS = ("#0072b2", ORANGE, "#009e73", "#cc79a7", "#56b4e9", "#e69f00")  # Okabe and Ito's, for all eyes
-STYLE = {
+STYLE: Any = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -52,13 +53,13 @@ def draw_map(axes: Axes, regions: Regions, panel: Panel) -> None:
     """Cells as shapes, points as dots."""
     outlines = regions.outlines
     latitude, longitude = regions.centres.T
-    look = {"cmap": "Blues", "norm": Normalize(0, float(panel.values.max()) or 1.0), "edgecolors": "#c8d0d8"}
+    drawn: Collection
     if len(outlines[0]) > 1:
-        shapes = [corners[:, ::-1] for corners in outlines]
-        drawn: PolyCollection | PathCollection = PolyCollection(shapes, array=panel.values, **look)
+        drawn = PolyCollection([corners[:, ::-1] for corners in outlines], array=panel.values)
         axes.add_collection(drawn)
     else:
-        drawn = axes.scatter(longitude, latitude, c=panel.values, s=90, **look)
+        drawn = axes.scatter(longitude, latitude, c=panel.values, s=90)
+    drawn.set(cmap="Blues", norm=Normalize(0, float(panel.values.max()) or 1.0), edgecolor="#c8d0d8")
     axes.autoscale_view()
     axes.set_aspect(1 / np.cos(np.radians(latitude.mean())))
     for name, place in panel.marks.items():
@@ -83,7 +84,9 @@ def curve_figure(curves: Mapping[str, Curve], privacy: str, quality: str) -> Fig
             axes.fill_between(budget, lower, upper, color=colour, alpha=0.25, linewidth=0)
             axes.plot(budget, lower, color=colour, label=name)
             axes.plot(curve.budget, curve.privacy, ".", color=colour, markersize=5)
-        axes.set(xlabel=f"quality loss allowed: {quality}", ylabel=f"privacy: {privacy}", xlim=(0, None), ylim=(0, None))
+        axes.set(
+            xlabel=f"quality loss allowed: {quality}", ylabel=f"privacy: {privacy}", xlim=(0, None), ylim=(0, None)
+        )
         axes.set_title("The most privacy that any mechanism can give")
         axes.ticklabel_format(style="sci", scilimits=(-3, 5), useMathText=True)
         axes.legend(frameon=False, loc="lower right")

@@ -19,10 +19,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from hideseek.arrays import FloatArray, IntArray, distribution, labelled, nonnegative, refuse_if_too_large, scalar, unlabelled
+from hideseek.arrays import (
+    FloatArray,
+    IntArray,
+    distribution,
+    labelled,
+    nonnegative,
+    refuse_if_too_large,
+    scalar,
+    unlabelled,
+)
 from hideseek.errors import BudgetError, broken_rule, rule_text
 from hideseek.metrics import Metric, as_metric
-from hideseek.mobility import Profile, Trajectories, possible_trajectories, product
+from hideseek.mobility import Profile, Trajectories, possible_trajectories, product, summed
 from hideseek.scenario import Scenario
 
 
@@ -47,8 +56,8 @@ class Rows:
 class Game:
     """One game: ``error`` W[g, i], ``cost`` C[i, o], ``budget`` Q, and any extra rows on the mechanism.
 
-    ``guesses``, ``inputs`` and ``releases`` say what the indices stand for: one row of region numbers for each index,
-    one column for each offset of the scenario.
+    ``mass`` is the probability of each input, where it is known. ``guesses``, ``inputs`` and ``releases`` say what the
+    indices stand for: one row of region numbers for each index, one column for each offset of the scenario.
 
     >>> game = Game.from_prior([0.5, 0.3, 0.2], 1 - np.eye(3), 1 - np.eye(3), budget=0.1)
     >>> game.prior_risk, game.least_loss, game.saturation
@@ -59,6 +68,7 @@ class Game:
     cost: FloatArray
     budget: float
     rows: Rows | None = None
+    mass: FloatArray = field(default_factory=lambda: np.zeros(0))
     guesses: IntArray = field(default_factory=unlabelled)
     inputs: IntArray = field(default_factory=unlabelled)
     releases: IntArray = field(default_factory=unlabelled)
@@ -70,6 +80,11 @@ class Game:
             rule = f"a matrix [inputs, releases] with one row for each of the {error.shape[1]} columns of 'error'"
             raise broken_rule("cost", "Game", rule, f"the shape {cost.shape}")
         budget = scalar(self.budget, "budget", "Game")
+        mass = np.asarray(self.mass, dtype=np.float64)
+        if mass.size:
+            mass = distribution(mass, "mass", "Game")
+            if len(mass) != error.shape[1]:
+                raise broken_rule("mass", "Game", f"{error.shape[1]} probabilities, one an input", len(mass))
         if self.rows is not None and self.rows.matrix.shape[1] != cost.size:
             rule = f"rows over {cost.size} entries, one for each (input, release)"
             raise broken_rule("rows", "Game", rule, f"{self.rows.matrix.shape[1]}")
@@ -77,6 +92,7 @@ class Game:
             "error": error,
             "cost": cost,
             "budget": budget,
+            "mass": mass,
             "guesses": labelled(self.guesses, error.shape[0], "guesses", "Game"),
             "inputs": labelled(self.inputs, error.shape[1], "inputs", "Game"),
             "releases": labelled(self.releases, cost.shape[1], "releases", "Game"),
@@ -107,7 +123,7 @@ class Game:
                 raise broken_rule(
                     name, "Game.from_prior", f"a matrix {shape} over the {len(psi)} places of 'prior'", f"{size} places"
                 )
-        return cls(d_p * psi, d_q * psi[:, None], budget)
+        return cls(d_p * psi, d_q * psi[:, None], budget, mass=psi)
 
     @classmethod
     def from_scenario(
@@ -129,8 +145,8 @@ class Game:
         >>> from hideseek.mobility import MarkovProfile
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
         >>> game = Game.from_scenario(profile, Scenario.sporadic(), 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
-        >>> game.prior_risk.round(6)
-        np.float64(0.333333)
+        >>> round(game.prior_risk, 6)
+        0.333333
         """
         if len(seen) != len(scenario.seen):
             rule = f"one region for each of the {len(scenario.seen)} seen offsets of the scenario"
@@ -161,7 +177,8 @@ class Game:
         if scenario.causal:
             rows = causal_rows(scenario.causal_groups(inputs), releases)
         enough = float(cost.sum(axis=0).min()) if budget is None else budget
-        return cls(error, cost, enough, rows, guesses, inputs, releases)
+        mass = summed(which, law.probability, len(inputs))
+        return cls(error, cost, enough, rows, mass, guesses, inputs, releases)
 
     def with_budget(self, budget: float) -> Game:
         """The same game for another budget."""

@@ -42,7 +42,10 @@ def hamming() -> Metric:
 
     def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:  # noqa: ARG001
         same_length(left, right)
-        return np.logical_or.reduce([a[:, None] != b for a, b in zip(left.T, right.T, strict=True)]).astype(float)
+        differ = np.zeros((len(left), len(right)), np.bool_)
+        for a, b in zip(left.T, right.T, strict=True):
+            differ |= a[:, None] != b
+        return differ.astype(np.float64)
 
     return Metric("Hamming", "", between)
 
@@ -71,8 +74,10 @@ def from_matrix(matrix: npt.ArrayLike) -> Metric:
         if max(left.max(initial=0) - table.shape[0], right.max(initial=0) - table.shape[1]) >= 0:
             need = (left.max() + 1, right.max() + 1)
             raise broken_rule("matrix", "from_matrix", f"at least of the shape {need}", table.shape)
-        parts = [table[np.ix_(a, b)] for a, b in zip(left.T, right.T, strict=True)]
-        return np.add.reduce(parts)
+        result = np.zeros((len(left), len(right)))
+        for a, b in zip(left.T, right.T, strict=True):
+            result += table[np.ix_(a, b)]
+        return result
 
     return Metric("matrix", "", between)
 
@@ -161,7 +166,8 @@ def sensitive(metric: Metric, weights: Weights) -> Metric:
     checked = checked_weights(weights, "weights", "sensitive")
 
     def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
-        return metric.between(left, right, seen) * weight_of(checked, right).max(axis=1)
+        weight: FloatArray = weight_of(checked, right).max(axis=1)
+        return metric.between(left, right, seen) * weight
 
     return Metric(f"sensitive {metric.name}", metric.unit, between)
 
@@ -181,7 +187,10 @@ def sensitive_transitions(
     >>> metric.between(np.array([[1, 1]]), np.array([[0, 1], [1, 2], [2, 2]]), np.array([]))
     array([[4., 3., 1.]])
     """
-    pairs = {pair: checked_weights({0: weight}, "transitions", "sensitive_transitions")[0] for pair, weight in (transitions or {}).items()}
+    pairs = {
+        pair: checked_weights({0: weight}, "transitions", "sensitive_transitions")[0]
+        for pair, weight in (transitions or {}).items()
+    }
     into = checked_weights(entering or {}, "entering", "sensitive_transitions")
     out_of = checked_weights(leaving or {}, "leaving", "sensitive_transitions")
 
@@ -192,7 +201,8 @@ def sensitive_transitions(
         weight = np.where(before != after, np.maximum(weight_of(into, after), weight_of(out_of, before)), 1.0)
         for (start, end), factor in pairs.items():
             weight[(before == start) & (after == end)] = factor
-        return metric.between(left, right, seen) * weight.max(axis=1)
+        largest: FloatArray = weight.max(axis=1)
+        return metric.between(left, right, seen) * largest
 
     return Metric(f"transition-sensitive {metric.name}", metric.unit, between)
 
@@ -212,7 +222,8 @@ def tolerant(metric: Metric, tolerance: Weights) -> Metric:
         raise broken_rule("tolerance", "tolerant", "numbers > 0", min(checked.values()))
 
     def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
-        return metric.between(left, right, seen) / weight_of(checked, left).min(axis=1)[:, None]
+        strictest: FloatArray = weight_of(checked, left).min(axis=1, keepdims=True)
+        return metric.between(left, right, seen) / strictest
 
     return Metric(f"tolerant {metric.name}", metric.unit, between)
 

@@ -17,7 +17,7 @@ import pandas as pd
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from hideseek.arrays import FloatArray, IntArray, frozen, nonnegative, refuse_if_too_large, scalar
+from hideseek.arrays import FloatArray, IntArray, frozen, nonnegative, pairs_with_equal, refuse_if_too_large, scalar
 from hideseek.errors import ReducibleError, broken_rule, rule_text
 from hideseek.regions import Regions
 from hideseek.traces import check_traces
@@ -93,11 +93,14 @@ def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajector
     for offset in range(first, wanted[-1] + 1):
         step = offset - first
         width = min(step, profile.memory)
-        law = profile.following(sequences[:, sequences.shape[1] - width :], step)
-        row, place = np.nonzero(law)
-        refuse_if_too_large(len(row) * 8 * (len(kept) + 4), f"{len(row)} trajectories from {first} to {offset}")
-        sequences = np.c_[sequences[row], place]
-        probability = probability[row] * law[row, place]
+        pasts, index = np.unique(sequences[:, sequences.shape[1] - width :], axis=0, return_inverse=True)
+        law = profile.following(pasts, step)
+        count = int(np.count_nonzero(law, axis=1)[index.ravel()].sum())
+        refuse_if_too_large(count * 8 * (len(kept) + 8), f"A law over {count} trajectories from {first} to {offset}")
+        past, place = np.nonzero(law)
+        row, move = pairs_with_equal(index.ravel(), past, len(pasts))
+        sequences = np.c_[sequences[row], place[move]]
+        probability = probability[row] * law[past, place][move]
         kept.append(offset)
         # places that are neither wanted nor remembered are summed out as soon as they can be
         needed = [k for k, at in enumerate(kept) if at in wanted or k >= len(kept) - profile.memory]
@@ -111,7 +114,14 @@ def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajector
 def merged(sequences: IntArray, probability: FloatArray) -> tuple[IntArray, FloatArray]:
     """Add up the probabilities of equal sequences."""
     unique, index = np.unique(sequences, axis=0, return_inverse=True)
-    return unique, np.bincount(index.ravel(), probability)
+    return unique, summed(index, probability, len(unique))
+
+
+def summed(index: IntArray, weight: FloatArray, count: int) -> FloatArray:
+    """The total weight at each of ``count`` indices."""
+    totals = np.zeros(count)
+    np.add.at(totals, index.ravel(), weight)
+    return totals
 
 
 def sequence_probability(profile: Profile, sequence: Sequence[int]) -> float:
@@ -196,9 +206,7 @@ class MarkovProfile(_Learned):
     def from_kernel(cls, states: IntArray, kernel: FloatArray, regions: Regions | None, owner: str) -> MarkovProfile:
         """The chain on tuples of places, refused unless every state leads to every other."""
         law = long_run_law(state_chain(states, kernel), states, owner)
-        for array in (states, kernel, law):
-            frozen(array)
-        return cls(states, kernel, law, regions)
+        return cls(frozen(states), frozen(kernel), frozen(law), regions)
 
     @classmethod
     def fit(
@@ -254,12 +262,12 @@ class MarkovProfile(_Learned):
     @property
     def places(self) -> int:
         """How many places there are."""
-        return self.transition.shape[1]
+        return int(self.transition.shape[1])
 
     @property
     def order(self) -> int:
         """How many of the last places the next one depends on."""
-        return self.states.shape[1]
+        return int(self.states.shape[1])
 
     @property
     def memory(self) -> int:
@@ -269,7 +277,7 @@ class MarkovProfile(_Learned):
     @cached_property
     def stationary(self) -> FloatArray:
         """The long-run law of the place."""
-        return np.bincount(self.states[:, 0], self.state_law, minlength=self.places)
+        return summed(self.states[:, 0], self.state_law, self.places)
 
     def following(self, past: IntArray, step: int) -> FloatArray:  # noqa: ARG002
         """The law of the next place after each of these pasts; the first places follow the long-run law."""
@@ -278,9 +286,10 @@ class MarkovProfile(_Learned):
             return self.transition[state_index(self.states, past, self.places)]
         joint = np.zeros((self.places**length, self.places))
         np.add.at(joint, (encoded(self.states[:, :length], self.places), self.states[:, length]), self.state_law)
-        rows = joint[encoded(past, self.places)]
+        rows: FloatArray = joint[encoded(past, self.places)]
         total = rows.sum(axis=1, keepdims=True)
-        return np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+        rows /= np.where(total > 0, total, 1)
+        return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,7 +349,7 @@ class PeriodicProfile(_Learned):
     @property
     def places(self) -> int:
         """How many places there are."""
-        return self.slots.shape[1]
+        return int(self.slots.shape[1])
 
     @property
     def memory(self) -> int:
@@ -355,7 +364,7 @@ class PeriodicProfile(_Learned):
     @property
     def transition(self) -> FloatArray:
         """The transition matrix at the profile's start."""
-        return self.slots[self.start // self.steps_a_slot]
+        return np.asarray(self.slots[self.start // self.steps_a_slot])
 
     @cached_property
     def stationary(self) -> FloatArray:
@@ -371,7 +380,7 @@ class PeriodicProfile(_Learned):
         if step == 0:
             return np.broadcast_to(self.stationary, (len(past), self.places))
         departed = (self.start + step - 1) % self.steps_a_day
-        return self.slots[departed // self.steps_a_slot][past[:, -1]]
+        return np.asarray(self.slots[departed // self.steps_a_slot][past[:, -1]])
 
 
 def regions_of(profile: MarkovProfile | PeriodicProfile) -> Regions:
@@ -476,9 +485,9 @@ def solved_law(matrix: FloatArray) -> FloatArray:
     size = len(matrix)
     system = matrix.T - np.eye(size)
     system[-1] = 1
-    law = np.linalg.solve(system, np.r_[np.zeros(size - 1), 1.0])
-    law = np.maximum(law, 0)
-    return law / law.sum()
+    law: FloatArray = np.maximum(np.linalg.solve(system, np.eye(size)[-1]), 0)
+    law /= law.sum()
+    return law
 
 
 def checked_step(step: str, owner: str) -> pd.Timedelta:

@@ -15,7 +15,7 @@ from pyproj import Geod, Transformer
 from scipy.spatial import KDTree
 
 from hideseek.arrays import FloatArray, IntArray, frozen
-from hideseek.errors import MissingExtraError, ParameterError, broken_rule
+from hideseek.errors import MissingExtraError, broken_rule
 from hideseek.traces import check_traces
 
 EARTH = Geod(ellps="WGS84")
@@ -98,6 +98,9 @@ class Grid(_ByCentre):
         for name in ("rows", "columns"):
             if not isinstance(getattr(self, name), int | np.integer) or getattr(self, name) < 1:
                 raise broken_rule(name, "Grid", "a whole number >= 1", getattr(self, name))
+            object.__setattr__(self, name, int(getattr(self, name)))
+        for name in ("south", "north", "west", "east"):
+            object.__setattr__(self, name, float(getattr(self, name)))
 
     @classmethod
     def covering(cls, traces: pd.DataFrame, rows: int, columns: int) -> Grid:
@@ -120,9 +123,8 @@ class Grid(_ByCentre):
         row, column = np.divmod(self._cells, self.columns)
         latitude = self.south + (row + 0.5) * (self.north - self.south) / self.rows
         longitude = self.west + (column + 0.5) * (self.east - self.west) / self.columns
-        centres = np.c_[latitude, longitude]
-        frozen(centres)
-        return centres
+        centres: FloatArray = np.c_[latitude, longitude]
+        return frozen(centres)
 
     @property
     def outlines(self) -> list[FloatArray]:
@@ -174,9 +176,8 @@ class Places(_ByCentre):
     @cached_property
     def centres(self) -> FloatArray:  # type: ignore[override]
         """Latitude and longitude of every place, [place, 2]."""
-        centres = np.c_[self.latitudes, self.longitudes]
-        frozen(centres)
-        return centres
+        centres: FloatArray = np.c_[self.latitudes, self.longitudes]
+        return frozen(centres)
 
     @property
     def outlines(self) -> list[FloatArray]:
@@ -190,7 +191,8 @@ class Places(_ByCentre):
     def keep(self, places: Iterable[int]) -> Places:
         """Only these places, renumbered in this order."""
         index = list(places)
-        return Places(*self.centres[index].T, tuple(self.names[k] for k in index) if self.names else ())
+        latitudes, longitudes = self.centres[index].T
+        return Places(latitudes, longitudes, tuple(self.names[k] for k in index) if self.names else ())
 
 
 @dataclass(frozen=True)
@@ -229,9 +231,7 @@ class Hexagons(_ByCentre):
     @cached_property
     def centres(self) -> FloatArray:  # type: ignore[override]
         """Latitude and longitude of every centre, [place, 2]."""
-        centres = np.array([h3_library().cell_to_latlng(cell) for cell in self.cells])
-        frozen(centres)
-        return centres
+        return frozen(np.array([h3_library().cell_to_latlng(cell) for cell in self.cells], dtype=np.float64))
 
     @property
     def outlines(self) -> list[FloatArray]:
@@ -269,7 +269,8 @@ def distances(regions: Regions) -> FloatArray:
 
 def in_space(latitudes: FloatArray, longitudes: FloatArray) -> FloatArray:
     """Points on the ellipsoid as x, y, z: near there is near on the ground, also across the date line."""
-    return np.c_[TO_SPACE.transform(longitudes, latitudes, np.zeros(len(latitudes)))]
+    x, y, z = TO_SPACE.transform(longitudes, latitudes, np.zeros(len(latitudes)))
+    return np.stack([x, y, z], axis=1)
 
 
 def checked_points(latitude: npt.ArrayLike, longitude: npt.ArrayLike, owner: str) -> tuple[FloatArray, FloatArray]:
@@ -290,7 +291,7 @@ def checked_points(latitude: npt.ArrayLike, longitude: npt.ArrayLike, owner: str
     return sides[0], sides[1]
 
 
-def h3_library() -> Any:  # noqa: ANN401
+def h3_library() -> Any:
     """The h3 package, if it is installed."""
     try:
         return import_module("h3")

@@ -36,7 +36,7 @@ class Scenario:
     def __post_init__(self) -> None:
         defaults = {"quality": self.release, "known": self.target}
         for name in ("target", "seen", "release", "quality", "known"):
-            offsets = checked_offsets(getattr(self, name) or defaults.get(name, ()), name)
+            offsets = checked_offsets(getattr(self, name), name) or checked_offsets(defaults.get(name, ()), name)
             if not offsets and name != "seen":
                 raise broken_rule(name, "Scenario", "at least one offset", "none")
             object.__setattr__(self, name, offsets)

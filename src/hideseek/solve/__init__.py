@@ -3,5 +3,17 @@
 from hideseek.solve.certificate import Answer, Certificate, certify
 from hideseek.solve.curve import Curve, trade_off
 from hideseek.solve.solution import Method, Solution, Status, solve
+from hideseek.solve.worst_case import solve_worst_case
 
-__all__ = ["Answer", "Certificate", "Curve", "Method", "Solution", "Status", "certify", "solve", "trade_off"]
+__all__ = [
+    "Answer",
+    "Certificate",
+    "Curve",
+    "Method",
+    "Solution",
+    "Status",
+    "certify",
+    "solve",
+    "solve_worst_case",
+    "trade_off",
+]

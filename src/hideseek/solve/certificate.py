@@ -125,7 +125,8 @@ def repair(problem: Alternatives, answer: Answer, safe: FloatArray | None) -> An
         if not np.isfinite(array).all():
             raise CertificateError(f"The solver's {name} holds numbers that are not finite.")
     table = repaired_table(problem, answer.table, safe)
-    attacks = tuple(repaired_attack(attack, game.error @ light(table)) for game, attack in zip(games, answer.attacks))
+    pairs = zip(games, answer.attacks, strict=True)
+    attacks = tuple(repaired_attack(attack, game.error @ light(table)) for game, attack in pairs)
     mix = problem.weights
     if problem.objective is Objective.MINIMUM:
         mix = stochastic(answer.mix[None, :], problem.weights[None, :])[0]
@@ -185,7 +186,9 @@ def fill_unvisited(problem: Alternatives, table: FloatArray) -> FloatArray:
 
     They get what an average input would release, which tells nothing.
     """
-    weight = sum(game.error.sum(axis=0) for game in problem.games) + sum(game.cost.sum(axis=1) for game in problem.games)
+    weight = sum(game.error.sum(axis=0) for game in problem.games) + sum(
+        game.cost.sum(axis=1) for game in problem.games
+    )
     unvisited = weight == 0
     if unvisited.any() and not unvisited.all():
         table = table.copy()
@@ -204,12 +207,11 @@ def cheapest_releases(cost: FloatArray, table: FloatArray) -> FloatArray:
 
 def mixed_into_budget(table: FloatArray, safe: FloatArray, cost: FloatArray, budget: float) -> FloatArray:
     """Mix towards the safe mechanism just enough to meet the budget."""
-    loss, least = np.vdot(cost, table), np.vdot(cost, safe)
+    loss, least = float(np.vdot(cost, table)), float(np.vdot(cost, safe))
     if loss <= least:
         return table
     share = min(1.0, (loss - budget) / (loss - least) * (1 + 1e-9) + 1e-15)
-    mixed: FloatArray = (1 - share) * table + share * safe
-    return mixed
+    return (1 - share) * table + share * safe
 
 
 def onto_rows(table: FloatArray, rows: Rows) -> FloatArray:

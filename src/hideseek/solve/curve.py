@@ -39,7 +39,9 @@ class Curve:
     def lower(self, budget: npt.ArrayLike) -> FloatArray:
         """Privacy that is certainly reached within a budget, by mixing the mechanisms at the points."""
         loss, privacy = upper_hull(self.quality_loss, self.privacy)
-        return np.interp(np.asarray(budget, float), loss, privacy, left=np.nan)
+        budget = np.asarray(budget, float)
+        affordable = budget >= loss[0] * (1 - 1e-12)
+        return np.where(affordable, np.interp(budget, loss, privacy), np.nan)
 
     def upper(self, budget: npt.ArrayLike) -> FloatArray:
         """Privacy that certainly no mechanism exceeds within a budget."""
@@ -59,8 +61,9 @@ class Curve:
         fall = self.price[:-1] - self.price[1:]
         bent = fall > 1e-12 * self.price.max(initial=0.0)
         start = self.bound - self.price * self.budget
-        crossing = (start[1:] - start[:-1])[bent] / fall[bent]
-        return np.clip(crossing, self.budget[:-1][bent], self.budget[1:][bent])
+        crossing: FloatArray = (start[1:] - start[:-1])[bent] / fall[bent]
+        inside: FloatArray = np.clip(crossing, self.budget[:-1][bent], self.budget[1:][bent])
+        return inside
 
 
 def trade_off(

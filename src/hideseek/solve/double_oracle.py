@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from hideseek.arrays import FloatArray, IntArray
+from hideseek.arrays import FloatArray, IntArray, pairs_with_equal
 from hideseek.errors import SolverError
 from hideseek.game import Alternatives, Objective
 from hideseek.solve.certificate import Answer, Certificate, certify
@@ -99,7 +99,14 @@ class DoubleOracle:
         self.fixed_columns = len(objective)
         free = np.full(self.fixed_columns, infinity)
         self.highs.addCols(
-            self.fixed_columns, objective, -free, free, len(index), start.astype(np.int32), index.astype(np.int32), value
+            self.fixed_columns,
+            objective,
+            -free,
+            free,
+            len(index),
+            start.astype(np.int32),
+            index.astype(np.int32),
+            value,
         )
         self._first_program()
 
@@ -143,7 +150,9 @@ class DoubleOracle:
             parts.append((entries.col, first + entries.row, value))
         g, there = self.row_at
         column, row = pairs_with_equal(o, there, self.releases)
-        parts.append((column, self.fixed_rows + row, -self.error[g[row], i[column]] / self.scale[i[column]] / self.risk))
+        parts.append(
+            (column, self.fixed_rows + row, -self.error[g[row], i[column]] / self.scale[i[column]] / self.risk)
+        )
         start, index, value = compressed(parts, len(i))
         zero = np.zeros(len(i))
         self.highs.addCols(len(i), zero, zero, np.full(len(i), highspy.kHighsInf), len(index), start, index, value)
@@ -270,7 +279,8 @@ class _Point:
         harm = self.expected[self.oracle.game_of] - self.errors
         for own in self.oracle.guesses_of:
             mark_largest(marked[own], harm[own], NEW_GUESSES, axis=0)
-        return marked & (harm > SIGNIFICANT * self.oracle.risk)
+        marked &= harm > SIGNIFICANT * self.oracle.risk
+        return marked
 
     def profitable_releases(self) -> BoolArray:
         """The releases that would pay under today's attack and price, the best few of every input and release."""
@@ -278,7 +288,8 @@ class _Point:
         marked = np.zeros_like(self.oracle.has_column)
         mark_largest(marked, profit, NEW_RELEASES, axis=1)
         mark_largest(marked, profit, NEW_RELEASES, axis=0)
-        return marked & (profit > SIGNIFICANT * self.oracle.risk)
+        marked &= profit > SIGNIFICANT * self.oracle.risk
+        return marked
 
 
 def largest(values: FloatArray, count: int, axis: int) -> IntArray:
@@ -292,7 +303,9 @@ def mark_largest(marked: BoolArray, values: FloatArray, count: int, axis: int) -
     np.put_along_axis(marked, largest(values, count, axis), True, axis)
 
 
-def gathered(value: FloatArray, row: IntArray, column: IntArray, shape: tuple[int, int]) -> FloatArray | sparse.csr_array:
+def gathered(
+    value: FloatArray, row: IntArray, column: IntArray, shape: tuple[int, int]
+) -> FloatArray | sparse.csr_array:
     """The matrix with these entries: sparse once that is cheaper."""
     if shape[0] * shape[1] > DENSE:
         kept = value > 0
@@ -304,22 +317,7 @@ def gathered(value: FloatArray, row: IntArray, column: IntArray, shape: tuple[in
 
 def dense(matrix: FloatArray | sparse.csr_array) -> FloatArray:
     """A numpy array, whatever :func:`gathered` chose."""
-    return matrix.toarray() if sparse.issparse(matrix) else matrix
-
-
-def pairs_with_equal(left: IntArray, right: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    """All (k, l) with left[k] == right[l], the values being below ``count``; ordered by k.
-
-    >>> [pair.tolist() for pair in pairs_with_equal(np.array([1, 0]), np.array([0, 1, 1]), 2)]
-    [[0, 0, 1], [1, 2, 0]]
-    """
-    order = np.argsort(right, kind="stable")
-    size = np.bincount(right, minlength=count)
-    first = np.cumsum(size) - size
-    repeats = size[left]
-    k = np.repeat(np.arange(len(left)), repeats)
-    within = np.arange(len(k)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    return k, order[first[left][k] + within]
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
 def compressed(

@@ -33,6 +33,7 @@ class Method(StrEnum):
     CLOSED_FORM = "closed form"
     DOUBLE_ORACLE = "double oracle"
     FULL_PROGRAM = "full program"
+    WORST_CASE = "worst case"  # what solve_worst_case answers with; not for solve
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +95,10 @@ def solve(
     deadline = np.inf if time_limit is None else time.monotonic() + scalar(time_limit, "time_limit", "solve")
     try:
         method = Method(str(method).replace("_", " "))
+        if method is Method.WORST_CASE:
+            raise ValueError
     except ValueError:
-        names = ", ".join(repr(str(name)) for name in Method)
+        names = ", ".join(repr(str(name)) for name in Method if name is not Method.WORST_CASE)
         raise broken_rule("method", "solve", f"one of {names}", repr(method)) from None
     problem = as_alternatives(game)
     if method in (Method.AUTO, Method.CLOSED_FORM):

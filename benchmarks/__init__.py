@@ -1,0 +1,1 @@
+"""Measurements against peers, in ratios: ``make bench``."""

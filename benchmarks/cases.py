@@ -1,0 +1,94 @@
+"""One measurement a process, so that peak memory is its own: ``python -m benchmarks.cases NAME PLACES``.
+
+The game of all of them: d_p Euclid, d_q squared Euclid, a Zipf prior on a grid, half the saturating budget.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from hideseek import Game, solve, trade_off
+
+Facts = dict[str, float]
+
+
+def grid_game(places: int, share: float = 0.5, seed: int = 0) -> Game:
+    """Places on the squarest grid, with a shuffled Zipf prior."""
+    rows = int(np.sqrt(places))
+    points = np.array([divmod(k, -(-places // rows)) for k in range(places)], float)
+    distance = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+    prior = 1 / np.arange(1, places + 1)
+    np.random.default_rng(seed).shuffle(prior)
+    game = Game.from_prior(prior / prior.sum(), distance, distance**2, 1e9)
+    return game.with_budget(share * game.saturation)
+
+
+def timed(work: Callable[[], object], repeats: int) -> float:
+    """The median of some runs, in seconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
+
+
+def hideseek(places: int) -> Facts:
+    """Our default method; small games are repeated over several priors."""
+    games = [grid_game(places, seed=seed) for seed in range(15 if places <= 50 else 1)]
+    solve(grid_game(9))  # loads HiGHS
+    solution = solve(games[0])
+    seconds = float(np.median([timed(lambda game=game: solve(game), 3 if places <= 250 else 1) for game in games]))  # type: ignore[misc]
+    return {"seconds": seconds, "value": solution.privacy, "gap": solution.gap, "rounds": solution.iterations}
+
+
+def full_program(places: int) -> Facts:
+    """The paper's program, whole, by scipy's HiGHS, with the same certificate."""
+    game = grid_game(places)
+    solution = solve(game, method="full_program")
+    seconds = timed(lambda: solve(game, method="full_program"), 5 if places <= 50 else 1)
+    return {"seconds": seconds, "value": solution.privacy, "gap": solution.gap}
+
+
+def qif(places: int) -> Facts:
+    """The peer package's solver of the same game."""
+    import qif as peer
+
+    game = grid_game(places)
+    d_p, d_q = game.error / game.mass, game.cost / game.mass[:, None]
+    start = time.perf_counter()
+    channel = peer.mechanism.l_risk.max_risk_given_max_loss(
+        game.mass, places, places, game.budget, lambda g, a: d_p[g, a], lambda a, o: d_q[a, o]
+    )
+    seconds = time.perf_counter() - start
+    return {"seconds": seconds, "value": float((game.error @ np.array(channel)).min(axis=0).sum())}
+
+
+def closed_form(places: int) -> Facts:
+    """Hamming on both sides: no program to solve."""
+    game = Game.from_prior(grid_game(places).mass, 1 - np.eye(places), 1 - np.eye(places), 0.1)
+    return {"seconds": timed(lambda: solve(game), 200), "value": solve(game).privacy}
+
+
+def curve(places: int) -> Facts:
+    """Twenty budgets along the curve, warm, against twenty cold solves."""
+    game = grid_game(places)
+    budgets = np.linspace(0.04, 0.96, 20) * game.saturation
+    warm = timed(lambda: trade_off(game, budgets), 3)
+    cold = timed(lambda: [solve(game.with_budget(float(budget))) for budget in budgets], 3)
+    return {"seconds": warm, "cold": cold, "width": trade_off(game, budgets).width / game.prior_risk}
+
+
+CASES = {case.__name__: case for case in (hideseek, full_program, qif, closed_form, curve)}
+
+
+if __name__ == "__main__":
+    facts = CASES[sys.argv[1]](int(sys.argv[2]))
+    facts["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps(facts))

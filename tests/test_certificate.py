@@ -1,0 +1,196 @@
+"""A solver that lies is caught: whatever it claims, the bounds that come out hold, or nothing comes out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import highspy
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hideseek import Alternatives, CertificateError, Game, HideseekError, SolverError, Status, solve
+from hideseek.solve import Answer, certify
+from hideseek.solve import double_oracle as double_oracle_module
+from tests.games import euclid_game
+
+GAME = euclid_game(3, 3, 0.4)
+PROBLEM = Alternatives((GAME,))
+TRUTH = solve(GAME, tolerance=1e-10)
+HONEST = Answer(TRUTH.mechanism.table, TRUTH.attacks, TRUTH.prices, np.ones(1), np.zeros(0))
+
+
+def changed(array, at, value):
+    result = np.array(array, dtype=float)
+    result[at] = value
+    return result
+
+
+def table(new):
+    return replace(HONEST, table=np.array(new, dtype=float))
+
+
+def attack(new):
+    return replace(HONEST, attacks=(np.array(new, dtype=float),))
+
+
+F, H, LAMBDA = HONEST.table, HONEST.attacks[0], TRUTH.price
+noise = np.random.default_rng(0).normal(size=F.shape)
+
+CORRUPTIONS = {
+    "table of zeros": table(np.zeros_like(F)),
+    "table of ones": table(np.ones_like(F)),
+    "table negated": table(-F),
+    "table doubled": table(2 * F),
+    "table shrunk": table(1e-3 * F),
+    "table with a nan": table(changed(F, (0, 0), np.nan)),
+    "table with inf": table(changed(F, (3, 2), np.inf)),
+    "table with -inf": table(changed(F, (3, 2), -np.inf)),
+    "table with a huge entry": table(changed(F, (3, 2), 1e300)),
+    "table with a negative entry": table(changed(F, (1, 1), -0.5)),
+    "table with tiny negatives": table(F - 1e-9),
+    "table with a zero row": table(changed(F, 4, 0.0)),
+    "table with a negative row": table(changed(F, 4, -1.0)),
+    "table with noise": table(F + 0.1 * noise),
+    "table of noise": table(noise),
+    "table transposed": table(F.T),
+    "table shuffled by rows": table(F[::-1]),
+    "table shuffled by columns": table(F[:, ::-1]),
+    "table of the truth": table(np.eye(9)),
+    "table of a constant": table(np.tile(np.eye(9)[0], (9, 1))),
+    "table uniform": table(np.full((9, 9), 1 / 9)),
+    "table over budget": table(np.eye(9)[::-1]),
+    "table with rows off by 1e-6": table(F * (1 + 1e-6)),
+    "table with one row off": table(F * np.r_[1.5, np.ones(8)][:, None]),
+    "table too small": table(F[:8]),
+    "table flat": table(F.ravel()),
+    "table empty": table(np.zeros((0, 0))),
+    "attack of zeros": attack(np.zeros_like(H)),
+    "attack of ones": attack(np.ones_like(H)),
+    "attack negated": attack(-H),
+    "attack doubled": attack(2 * H),
+    "attack halved": attack(H / 2),
+    "attack with a nan": attack(changed(H, (0, 0), np.nan)),
+    "attack with inf": attack(changed(H, (0, 0), np.inf)),
+    "attack with a negative entry": attack(changed(H, (2, 2), -3)),
+    "attack with a zero row": attack(changed(H, 5, 0.0)),
+    "attack of noise": attack(noise),
+    "attack shuffled": attack(H[::-1]),
+    "attack transposed": attack(H.T),
+    "attack too wide": attack(np.hstack([H, H])),
+    "attack that believes": attack(np.eye(9)),
+    "attack on one place": attack(np.tile(np.eye(9)[7], (9, 1))),
+    "price negative": replace(HONEST, prices=np.array([-LAMBDA])),
+    "price zero": replace(HONEST, prices=np.zeros(1)),
+    "price doubled": replace(HONEST, prices=np.array([2 * LAMBDA])),
+    "price huge": replace(HONEST, prices=np.array([1e200])),
+    "price nan": replace(HONEST, prices=np.array([np.nan])),
+    "price inf": replace(HONEST, prices=np.array([np.inf])),
+    "two prices": replace(HONEST, prices=np.array([LAMBDA, LAMBDA])),
+    "multipliers from nowhere": replace(HONEST, multipliers=np.ones(3)),
+    "mix of nothing": replace(HONEST, mix=np.zeros(1)),
+    "everything zero": Answer(np.zeros_like(F), (np.zeros_like(H),), np.zeros(1), np.zeros(1), np.zeros(0)),
+    "everything noise": Answer(noise, (noise,), np.array([0.3]), np.ones(1), np.zeros(0)),
+}
+
+
+def test_there_are_fifty_corruptions():
+    assert len(CORRUPTIONS) >= 50
+
+
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_a_corrupted_answer_is_refused_or_repaired(name):
+    try:
+        certificate = certify(PROBLEM, CORRUPTIONS[name])
+    except CertificateError:
+        return
+    repaired = certificate.answer
+    assert (repaired.table >= 0).all()
+    np.testing.assert_allclose(repaired.table.sum(axis=1), 1, atol=1e-12)
+    assert (GAME.cost * repaired.table).sum() <= GAME.budget * (1 + 1e-9)
+    np.testing.assert_allclose(repaired.attacks[0].sum(axis=1), 1, atol=1e-12)
+    assert repaired.prices[0] >= 0
+    # the true value, known to 1e-10, lies within whatever is certified
+    assert certificate.privacy <= TRUTH.bound
+    assert certificate.bound >= TRUTH.privacy
+    assert certificate.privacy <= (GAME.error @ repaired.table).min(axis=0).sum()
+
+
+@pytest.mark.parametrize("name", ["table with a nan", "attack with inf", "price nan", "table too small", "table flat"])
+def test_what_cannot_be_repaired_is_refused(name):
+    with pytest.raises(CertificateError, match="The solver's"):
+        certify(PROBLEM, CORRUPTIONS[name])
+
+
+def test_the_honest_answer_closes_the_gap():
+    assert certify(PROBLEM, HONEST).gap <= 1e-9
+
+
+@given(st.integers(0, 10**6), st.floats(1e-12, 10))
+@settings(max_examples=40, deadline=None)
+def test_no_perturbation_makes_the_bounds_cross_the_value(seed, size):
+    generator = np.random.default_rng(seed)
+    answer = Answer(
+        F + size * generator.normal(size=F.shape),
+        (H + size * generator.normal(size=H.shape),),
+        TRUTH.prices + size * generator.normal(),
+        np.ones(1),
+        np.zeros(0),
+    )
+    certificate = certify(PROBLEM, answer)
+    assert certificate.privacy <= TRUTH.bound
+    assert certificate.bound >= TRUTH.privacy
+
+
+REAL = highspy.Highs
+
+
+class LyingHighs:
+    """HiGHS that claims to be optimal and returns zeros, as the real one did when its threads were changed."""
+
+    def __init__(self):
+        self.real = REAL()
+
+    def getSolution(self):  # noqa: N802
+        solution = self.real.getSolution()
+
+        class Zeros:
+            col_value = [0.0] * len(solution.col_value)
+            row_dual = [0.0] * len(solution.row_dual)
+
+        return Zeros()
+
+    def __getattr__(self, name):
+        return getattr(self.real, name)
+
+
+def test_a_solver_that_returns_zeros_is_not_believed(monkeypatch):
+    monkeypatch.setattr(double_oracle_module.highspy, "Highs", LyingHighs)
+    try:
+        solution = solve(GAME, method="double_oracle")
+    except HideseekError:
+        return
+    assert solution.status is not Status.OPTIMAL
+    assert solution.privacy <= TRUTH.bound
+    assert solution.bound >= TRUTH.privacy
+
+
+class FailingHighs(LyingHighs):
+    def getModelStatus(self):  # noqa: N802
+        return highspy.HighsModelStatus.kInfeasible
+
+
+def test_a_solver_that_fails_is_an_error_that_names_its_status(monkeypatch):
+    monkeypatch.setattr(double_oracle_module.highspy, "Highs", FailingHighs)
+    with pytest.raises(SolverError, match="Infeasible"):
+        solve(GAME, method="double_oracle")
+
+
+def test_zero_loss_choices_survive_the_repair():
+    """Two releases cost nothing for every input: at budget 0 the optimum hides among them, and must not be undone."""
+    prior = np.array([0.5, 0.5])
+    free = np.array([[0, 0, 5], [0, 0, 5.0]])
+    game = Game(prior * (1 - np.eye(2)), prior[:, None] * free, 0.0)
+    for method in ("double_oracle", "full_program"):
+        assert solve(game, method=method).privacy == pytest.approx(0.5, rel=1e-6)

@@ -1,0 +1,185 @@
+"""The command line, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hideseek import synthetic_city
+from hideseek.cli import main
+
+TRACES = synthetic_city(people=2, days=4, seed=1)
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory):
+    path = tmp_path_factory.mktemp("traces") / "city.csv"
+    TRACES.to_csv(path, index=False)
+    return str(path)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run a command in an empty folder: its exit status, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def command(*words):
+        monkeypatch.setattr(sys, "argv", ["hideseek", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        return ended.value.code or 0, captured.out, captured.err
+
+    return command
+
+
+def test_learn_then_solve_then_curve(run, traces, tmp_path):
+    status, out, err = run("learn", traces, "--user", "person-001", "--grid", "6x6", "--out", "p.json", "--json")
+    assert status == 0, err
+    learned = json.loads(out)
+    assert learned["user"] == "person-001"
+    assert 0 < sum(row["share"] for row in learned["busiest"]) <= 1 + 1e-9
+    assert stat.S_IMODE((tmp_path / "p.json").stat().st_mode) == 0o600
+
+    status, out, err = run("solve", "p.json", "--budget", "40%", "--out", "m.csv", "--json")
+    assert status == 0, err
+    solved = json.loads(out)
+    assert solved["status"] == "optimal"
+    assert solved["privacy"] <= solved["bound"] <= solved["prior_risk"] * (1 + 1e-9)
+    assert solved["gap"] <= 1e-6
+    assert solved["quality_loss"] <= solved["budget"] == pytest.approx(0.4 * solved["saturation"])
+    table = pd.read_csv(tmp_path / "m.csv")
+    assert table.groupby("known_0")["probability"].sum().to_numpy() == pytest.approx(1)
+    assert table["known_0"].nunique() == learned["places"]
+    assert stat.S_IMODE((tmp_path / "m.csv").stat().st_mode) == 0o600
+
+    status, out, err = run("curve", "p.json", "--points", "6", "--out", "c.csv", "--figure", "c.png", "--json")
+    assert status == 0, err
+    curve = json.loads(out)
+    privacy = [point["privacy"] for point in curve["points"]]
+    assert privacy == sorted(privacy)
+    assert privacy[-1] == pytest.approx(curve["prior_risk"])
+    assert len(pd.read_csv(tmp_path / "c.csv")) == 6
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_traces_go_straight_into_solve(run, traces):
+    status, out, err = run(
+        "solve", traces, "--grid", "4x4", "--privacy", "hamming", "--quality", "hamming", "--budget", "0.1"
+    )
+    assert status == 0, err
+    assert "closed form" in out
+    assert "0.1" in out
+    assert "2 users; took person-" in err
+
+
+@pytest.mark.parametrize("protect", ["transition", "planned"])
+def test_transitions_are_protected_too(run, traces, protect):
+    status, out, err = run("solve", traces, "--grid", "4x4", "--protect", protect, "--json", "--out", "m.csv")
+    assert status == 0, err
+    assert json.loads(out)["gap"] <= 1e-6
+
+
+@pytest.mark.parametrize("choice", [("--h3", "7"), ("--places", "places.csv"), ("--box", "45.0,45.072,-5.0,-4.8985")])
+def test_other_regions(run, traces, tmp_path, choice):
+    latitude, longitude = np.meshgrid([45.02, 45.05], [-4.97, -4.92])
+    frame = pd.DataFrame({"latitude": latitude.ravel(), "longitude": longitude.ravel(), "name": list("abcd")})
+    frame.to_csv(tmp_path / "places.csv", index=False)
+    status, out, err = run("learn", traces, *choice, "--order", "2", "--json")
+    assert status == 0, err
+    status, out, err = run("curve", "profile.json", "--tolerance", "0.05", "--quality", "hamming")
+    assert status == 0, err
+    assert "nothing can exceed" in out
+
+
+def test_breakpoints_on_request(run, traces):
+    status, out, err = run("curve", traces, "--grid", "3x3", "--breakpoints", "--json")
+    assert status == 0, err
+    found = json.loads(out)
+    assert found["width"] <= 1e-8 * found["prior_risk"]
+
+
+def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
+    status, out, err = run("demo", "--json", "--out", "seen")
+    assert status == 0, err
+    rows = json.loads(out)["rows"]
+    assert {row["scenario"] for row in rows} == {"now", "now and next"}
+    for row in rows:
+        assert row["privacy"] <= row["bound"]
+        assert row["gap"] <= 1e-6
+        assert row["attacked"] == pytest.approx(row["privacy"], rel=1e-6)
+        assert row["lost"] <= row["allowed"] * (1 + 1e-9)
+        if row["scenario"] == "now":
+            assert row["remembering"] <= row["attacked"] * (1 + 1e-9)
+    page = (tmp_path / "seen" / "report.html").read_text()
+    assert page.count("data:image/svg+xml;base64,") == 2
+    assert "http" not in page.replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["learn", "nowhere"], "nowhere"),
+        (["learn", "TRACES", "--user", "nobody"], "'user' parameter"),
+        (["learn", "TRACES", "--grid", "ten"], "'grid' parameter"),
+        (["learn", "TRACES", "--grid", "0x5"], "'rows' parameter"),
+        (["learn", "TRACES", "--box", "1,2,3"], "'box' parameter"),
+        (["learn", "TRACES", "--box", "1,2,3,4"], "around at least one fix"),
+        (["learn", "TRACES", "--places", "none.csv"], "'places' parameter"),
+        (["learn", "TRACES", "--h3", "99"], "'resolution' parameter"),
+        (["learn", "TRACES", "--step", "never"], "'step' parameter"),
+        (["learn", "TRACES", "--format", "kml"], "'format' parameter"),
+        (["learn", "TRACES", "--grid", "1x1"], "two or more places"),
+        (["solve", "TRACES", "--budget", "lots"], "'budget' parameter"),
+        (["solve", "TRACES", "--budget", "-5%"], "'budget' parameter"),
+        (["solve", "TRACES", "--budget", "nan"], "'budget' parameter"),
+        (["solve", "TRACES", "--tolerance", "0"], "'tolerance' parameter"),
+        (["curve", "TRACES", "--points", "1"], "'points' parameter"),
+        (["curve", "TRACES", "--figure", "c.exe", "--grid", "2x2"], "'figure' parameter"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_bad_input_is_told_in_a_line_and_nothing_is_written(run, traces, tmp_path, words, said, as_json):
+    words = [traces if word == "TRACES" else word for word in words] + ["--json"] * as_json
+    status, out, err = run(*words)
+    assert status == 2
+    assert "Traceback" not in out + err
+    if as_json:
+        assert said in json.loads(out)["message"]
+    else:
+        assert said in " ".join(err.split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_skipped_rows_are_told(run, tmp_path):
+    spoilt = TRACES.head(500).astype({"latitude": str})
+    spoilt.loc[3, "latitude"] = "north"
+    spoilt.to_csv(tmp_path / "spoilt.csv", index=False)
+    status, _, err = run("learn", "spoilt.csv", "--grid", "8x8", "--json")
+    assert status == 0
+    assert "note:" in err
+    assert "1 " in err
+
+
+@pytest.mark.parametrize("command", [[], ["demo"], ["learn"], ["solve"], ["curve"]])
+def test_help_has_an_example(command):
+    text = subprocess.run(
+        [sys.executable, "-m", "hideseek", *command, "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "hideseek " in text
+    if command:
+        assert f"Example: hideseek {command[0]}" in text
+
+
+def test_shell_completion_is_offered():
+    text = subprocess.run(
+        [sys.executable, "-m", "hideseek", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "--install-completion" in text

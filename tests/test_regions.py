@@ -1,0 +1,110 @@
+"""Points to regions and back."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyproj import Geod
+
+from hideseek import Grid, Hexagons, MissingExtraError, ParameterError, Places, distances
+
+BAY = Grid(south=37.55, north=37.85, west=-122.55, east=-122.10, rows=10, columns=25)
+MANY = Places(
+    np.random.default_rng(0).uniform(-80, 80, 60).tolist(), np.random.default_rng(1).uniform(-180, 180, 60).tolist()
+)
+
+
+@pytest.mark.parametrize("regions", [BAY, MANY, Hexagons.around(BAY.centres[:, 0], BAY.centres[:, 1], 7)])
+def test_every_centre_lies_in_its_own_region(regions):
+    latitude, longitude = regions.centres.T
+    assert regions.locate(latitude, longitude).tolist() == list(range(len(regions)))
+    assert regions.nearest(latitude, longitude).tolist() == list(range(len(regions)))
+
+
+@given(st.floats(37.55, 37.85), st.floats(-122.55, -122.10))
+def test_a_point_in_the_grid_lies_within_its_cell_s_outline(latitude, longitude):
+    (cell,) = BAY.locate(latitude, longitude)
+    low, high = BAY.outlines[cell].min(axis=0), BAY.outlines[cell].max(axis=0)
+    assert (low <= np.array([latitude, longitude]) + 1e-9).all()
+    assert (np.array([latitude, longitude]) <= high + 1e-9).all()
+
+
+@given(st.floats(-90, 90), st.floats(-180, 180))
+def test_the_nearest_place_is_the_geodesic_one(latitude, longitude):
+    (found,) = MANY.locate(latitude, longitude)
+    geod = Geod(ellps="WGS84")
+    metres = geod.inv(np.full(60, longitude), np.full(60, latitude), MANY.centres[:, 1], MANY.centres[:, 0])[2]
+    # straight lines through the Earth and ways along it may disagree where two places are equally far, to 0.5 %
+    assert metres[found] <= metres.min() * 1.005
+
+
+def test_the_date_line_is_no_wall():
+    assert Places([0.0, 0.0], [179.9, 0.0]).locate([0.0], [-179.9]).tolist() == [0]
+
+
+def test_outside_the_grid_is_nowhere_but_has_a_nearest_cell():
+    assert BAY.locate([10.0, 37.86], [0.0, -122.3]).tolist() == [-1, -1]
+    assert BAY.nearest([37.9], [-122.545]).tolist() == [9 * 25]
+    corners = BAY.locate([37.55, 37.85, 37.55, 37.85], [-122.55, -122.55, -122.10, -122.10])
+    assert corners.tolist() == [0, 225, 24, 249]
+
+
+def test_keeping_some_renumbers_them_and_forgets_the_rest():
+    kept = BAY.keep([30, 7])
+    assert len(kept) == 2
+    np.testing.assert_allclose(kept.centres, BAY.centres[[30, 7]])
+    assert kept.locate(*BAY.centres[[7, 30, 8]].T).tolist() == [1, 0, -1]
+    assert kept.keep([1]).locate(*BAY.centres[[7]].T).tolist() == [0]
+    named = Places([1.0, 2.0, 3.0], [0.0, 0.0, 0.0], ("a", "b", "c")).keep([2, 0])
+    assert named.names == ("c", "a")
+    assert named.latitudes == (3.0, 1.0)
+
+
+def test_a_covering_grid_holds_every_fix():
+    when = pd.to_datetime(["2024-01-01T00:00Z", "2024-01-01T00:01Z"])
+    traces = pd.DataFrame({"user_id": "a", "tracked_at": when, "latitude": [1.0, 2.0], "longitude": [3.0, 5.0]})
+    grid = Grid.covering(traces, rows=2, columns=3)
+    assert grid.locate(traces["latitude"], traces["longitude"]).tolist() == [0, 5]
+    assert len(Hexagons.covering(traces, 5)) == 2
+
+
+def test_distances_of_a_grid_cell():
+    grid = Grid(0, 1, 0, 1, 1, 2)
+    assert distances(grid)[0, 1] == pytest.approx(Geod(ellps="WGS84").inv(0.25, 0.5, 0.75, 0.5)[2])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Grid(1, 0, 0, 1, 2, 2),
+        lambda: Grid(0, 91, 0, 1, 2, 2),
+        lambda: Grid(0, 1, 0, 200, 2, 2),
+        lambda: Grid(np.nan, 1, 0, 1, 2, 2),
+        lambda: Grid(0, 1, 0, 1, 0, 2),
+        lambda: Grid(0, 1, 0, 1, 2, 2.5),
+        lambda: BAY.locate([91.0], [0.0]),
+        lambda: BAY.locate([np.nan], [0.0]),
+        lambda: BAY.locate([1.0, 2.0], [0.0]),
+        lambda: BAY.locate("here", [0.0]),
+        lambda: Places([], []),
+        lambda: Places([1.0, 1.0], [2.0, 2.0]),
+        lambda: Places([1.0], [2.0], ("a", "b")),
+        lambda: Hexagons(("not a cell",)),
+        lambda: Hexagons(()),
+        lambda: Hexagons.around([0.0], [0.0], 16),
+    ],
+)
+def test_bad_regions_are_refused(make):
+    with pytest.raises(ParameterError, match=r"The '.*' parameter of .* must be"):
+        make()
+
+
+def test_hexagons_without_h3_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "h3", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'hideseek\[geo\]'"):
+        Hexagons.around([0.0], [0.0], 5)
