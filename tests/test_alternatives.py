@@ -27,6 +27,7 @@ from hideseek import (
     total,
 )
 from hideseek.mobility import MarkovProfile
+from hideseek.solve import Answer, certify
 from hideseek.solve.worst_case import worst_error
 from tests.games import euclid_game, grid_distances, random_game, zipf
 
@@ -209,16 +210,28 @@ def test_rows_must_fit_the_game():
         Rows(sparse.csr_array(np.ones((1, 16))), np.ones(1), np.zeros(1))
 
 
-def test_an_answer_that_breaks_a_row_is_refused():
-    from hideseek.solve import Answer, certify
-
+def test_an_answer_that_looks_ahead_is_made_causal_before_it_is_certified():
     game = transition_game("unknown", 0.3)
     planned = solve(transition_game("planned", 0.3))
-    answer = Answer(
-        planned.mechanism.table, planned.attacks, planned.prices, np.ones(1), np.zeros(len(game.rows.lower))
-    )
-    with pytest.raises(CertificateError, match=r"breaks an extra row|loses"):
-        certify(Alternatives((game,)), answer)
+    assert np.abs(game.rows.matrix @ planned.mechanism.table.ravel()).max() > 0.01
+    nothing = np.zeros(len(game.rows.lower))
+    answer = Answer(planned.mechanism.table, planned.attacks, planned.prices, np.ones(1), nothing)
+    certificate = certify(Alternatives((game,)), answer, safe=np.eye(16)[[4 * a + b for a, b in game.inputs]])
+    table = certificate.answer.table
+    assert np.abs(game.rows.matrix @ table.ravel()).max() <= 1e-12
+    np.testing.assert_allclose(table.sum(axis=1), 1)
+    best = solve(game)
+    assert certificate.privacy <= best.bound
+    assert certificate.bound >= best.privacy
+
+
+def test_an_answer_that_breaks_a_row_which_nothing_mends_is_refused():
+    game = euclid_game(2, 2, 0.5)
+    first = Rows(sparse.csr_array(np.eye(1, 16)), np.full(1, 0.3), np.full(1, 0.3))  # f(0|0) = 0.3
+    limited = Game(game.error, game.cost, game.budget, first)
+    answer = Answer(np.eye(4), (np.eye(4),), np.ones(1), np.ones(1), np.zeros(1))
+    with pytest.raises(CertificateError, match="breaks an extra row"):
+        certify(Alternatives((limited,)), answer, safe=np.eye(4))
 
 
 @given(st.integers(0, 10**4), st.floats(0.05, 0.95))

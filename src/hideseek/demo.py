@@ -74,9 +74,9 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
         advance(f"{name}, the curve")
         curves[name] = trade_off(game, budgets=np.linspace(0, game.saturation, 21))
     advance("writing the report")
-    work = city_people(1, seed)[0].work
-    place = int(regions_of(profile).nearest(work.latitude, work.longitude)[0])
-    page = demo_page(profile, rows, curves, solutions["now", SHOWN], place, out)
+    person = city_people(1, seed)[0]
+    home, work = (int(regions_of(profile).nearest(at.latitude, at.longitude)[0]) for at in (person.home, person.work))
+    page = demo_page(profile, rows, curves, solutions["now", SHOWN], home, work, out)
     report = out / "report.html"
     report.write_text(page, encoding="utf-8")
     return Demo(tuple(rows), report)
@@ -103,17 +103,18 @@ def demo_page(
     rows: Sequence[Row],
     curves: dict[str, Curve],
     solution: Solution,
-    place: int,
+    home: int,
+    work: int,
     out: Path,
 ) -> str:
     """The report: one place's story, every budget, the curve. The first figure is also saved as story.png."""
-    exposed, guessed = solution.mechanism.table[place], guess_law(solution.mechanism, solution.attack)[place]
+    exposed, guessed = solution.mechanism.table[work], guess_law(solution.mechanism, solution.attack)[work]
     story = maps_figure(
         regions_of(profile),
         [
-            Panel("Where the person is", "share of time", profile.stationary, {"work": place}),
-            Panel("What is exposed at work", "probability", exposed, {"truth": place}),
-            Panel("What the adversary guesses", "probability", guessed, {"truth": place}),
+            Panel("Where the person is", "share of time", profile.stationary, {"home": home, "work": work}),
+            Panel("What is exposed at work", "probability", exposed, {"truth": work}),
+            Panel("What the adversary guesses", "probability", guessed, {"truth": work}),
         ],
     )
     story.savefig(out / "story.png", dpi=110)
@@ -130,7 +131,7 @@ def demo_page(
                 f"before anything is exposed. With {np.sqrt(solution.quality_loss):,.0f} m root mean square "
                 "displacement allowed, the mechanism at work answers from the places in the middle map. The best "
                 "possible adversary then guesses those on the right, and names the place of work with probability "
-                f"{guessed[place]:.0%}. Over all places he errs by {solution.privacy:,.0f} m in the mean, and no "
+                f"{guessed[work]:.0%}. Over all places he errs by {solution.privacy:,.0f} m in the mean, and no "
                 f"mechanism of this quality can make him err by more than {solution.bound:,.0f} m (relative gap "
                 f"{solution.gap:.0e}).",
                 figures=[(story, "Maps of where the person is, what is exposed at work, what the adversary guesses")],

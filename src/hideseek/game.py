@@ -10,7 +10,7 @@ and the best mechanism f(o|i) maximises  sum_o min_g sum_i W[g, i] f(o|i)  subje
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -37,11 +37,15 @@ from hideseek.scenario import Scenario
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Extra linear rows on a mechanism: ``lower <= matrix @ f.ravel() <= upper``, f[i, o] laid out row by row."""
+    """Extra linear rows on a mechanism: ``lower <= matrix @ f.ravel() <= upper``, f[i, o] laid out row by row.
+
+    ``mend``, where given, turns a row-stochastic table that nearly meets the rows into one that does, to rounding.
+    """
 
     matrix: sparse.csr_array
     lower: FloatArray
     upper: FloatArray
+    mend: Callable[[FloatArray], FloatArray] | None = None
 
     def __post_init__(self) -> None:
         count = self.matrix.shape[0]
@@ -209,24 +213,33 @@ def raise_budget_too_small(budget: float, least: float) -> None:
 def causal_rows(groups: Sequence[tuple[int, IntArray]], releases: IntArray) -> Rows:
     """The law of the releases up to a time must be the same for all inputs that agree up to that time.
 
-    ``groups`` holds pairs (length of the release's prefix, group label of each input).
+    ``groups`` holds pairs (length of the release's prefix, group label of each input), the shortest prefix first.
     """
+    levels = []
     parts = []
-    count = len(releases)
     for length, label in groups:
         prefix = np.unique(releases[:, :length], axis=0, return_inverse=True)[1].ravel()
+        marginal = sparse.csr_array((np.ones(len(releases)), (prefix, np.arange(len(releases)))))
+        members = sparse.csr_array((np.ones(len(label)), (label, np.arange(len(label)))))
         first = np.unique(label, return_index=True)[1][label]
         others = np.flatnonzero(first != np.arange(len(label)))
-        marginal = sparse.csr_array((np.ones(count), (prefix, np.arange(count))))
-        ones = np.ones(len(others))
-        rows = np.arange(len(others))
-        contrast = sparse.csr_array(
-            (np.r_[ones, -ones], (np.r_[rows, rows], np.r_[others, first[others]])), shape=(len(others), len(label))
-        )
-        parts.append(sparse.kron(contrast, marginal, format="csr"))
+        identity = sparse.eye_array(len(label), format="csr")
+        parts.append(sparse.kron(identity[others] - identity[first[others]], marginal, format="csr"))
+        levels.append((marginal, members, label))
+
+    def mend(table: FloatArray) -> FloatArray:
+        """Give every input its group's mean law of the prefix, keeping its own law of what follows."""
+        for marginal, members, label in levels:
+            own = table @ marginal.T
+            shared = ((members @ own) / members.sum(axis=1)[:, None])[label]
+            ratio = np.divide(shared, own, out=np.zeros_like(own), where=own > 0)
+            missing = np.where(own > 0, 0, shared) / marginal.sum(axis=1)
+            table = table * (ratio @ marginal) + missing @ marginal
+        return table
+
     matrix = sparse.csr_array(sparse.vstack(parts, format="csr"))
     zeros = np.zeros(matrix.shape[0])
-    return Rows(matrix, zeros, zeros)
+    return Rows(matrix, zeros, zeros, mend)
 
 
 class Objective(StrEnum):

@@ -215,7 +215,9 @@ def mixed_into_budget(table: FloatArray, safe: FloatArray, cost: FloatArray, bud
 
 
 def onto_rows(table: FloatArray, rows: Rows) -> FloatArray:
-    """Project the table's support onto the equality rows (the solver meets them only to its own tolerance)."""
+    """Mend a table that meets the rows only to a solver's tolerance: as the rows know, or by projecting its support."""
+    if rows.mend is not None:
+        return rows.mend(table)
     equal = rows.lower == rows.upper
     support = np.flatnonzero(table.ravel())
     inputs, releases = table.shape
