@@ -10,6 +10,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -39,21 +40,23 @@ def timed(work: Callable[[], object], repeats: int) -> float:
     return float(np.median(times))
 
 
+def solved(places: int, method: str) -> Facts:
+    """The median time over some priors, and the value for the first of them."""
+    games = [grid_game(places, seed=seed) for seed in range(15 if places <= 50 else 5 if places <= 100 else 1)]
+    solve(grid_game(9), method=method)  # loads HiGHS
+    solution = solve(games[0], method=method)
+    seconds = [timed(partial(solve, game, method=method), 1 if places > 250 else 3) for game in games]
+    return {"seconds": float(np.median(seconds)), "value": solution.privacy, "gap": solution.gap}
+
+
 def hideseek(places: int) -> Facts:
-    """Our default method; small games are repeated over several priors."""
-    games = [grid_game(places, seed=seed) for seed in range(15 if places <= 50 else 1)]
-    solve(grid_game(9))  # loads HiGHS
-    solution = solve(games[0])
-    seconds = float(np.median([timed(lambda game=game: solve(game), 3 if places <= 250 else 1) for game in games]))  # type: ignore[misc]
-    return {"seconds": seconds, "value": solution.privacy, "gap": solution.gap, "rounds": solution.iterations}
+    """Our default method."""
+    return solved(places, "auto")
 
 
 def full_program(places: int) -> Facts:
     """The paper's program, whole, by scipy's HiGHS, with the same certificate."""
-    game = grid_game(places)
-    solution = solve(game, method="full_program")
-    seconds = timed(lambda: solve(game, method="full_program"), 5 if places <= 50 else 1)
-    return {"seconds": seconds, "value": solution.privacy, "gap": solution.gap}
+    return solved(places, "full_program")
 
 
 def qif(places: int) -> Facts:

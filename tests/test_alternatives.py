@@ -200,6 +200,14 @@ def test_a_budget_that_the_rows_rule_out_is_refused_with_the_least():
     assert caught.value.least == pytest.approx(least, rel=1e-6)
 
 
+def test_the_least_budget_that_the_rows_allow_is_enough():
+    """Equal rows for both inputs: at the cheapest constant's cost, that constant is what remains."""
+    game = euclid_game(1, 2, 0.5)
+    equal = Rows(sparse.csr_array(np.array([[1.0, 0, -1, 0]])), np.zeros(1), np.zeros(1))
+    solution = solve(Game(game.error, game.cost, game.saturation, equal), method="double_oracle")
+    assert solution.privacy == pytest.approx(game.prior_risk, rel=1e-6)
+
+
 def test_rows_must_fit_the_game():
     game = euclid_game(2, 2, 0.5)
     with pytest.raises(ParameterError, match="16 entries"):

@@ -242,7 +242,8 @@ def draw(found: Curve, path: Path, d_p: Metric, d_q: Metric) -> None:
 
 def traces_of(source: Path, user: str | None, form: str | None = None) -> tuple[pd.DataFrame, str]:
     """One user's traces, and who that is."""
-    traces = read_traces(source, form)
+    with progress_bar("reading the traces"):
+        traces = read_traces(source, form)
     counts = traces["user_id"].value_counts()
     if user is None:
         user = str(counts.index[0])

@@ -15,14 +15,15 @@ bounds are evaluated on what is returned, rounded outward.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from hideseek.arrays import FloatArray
+from hideseek.arrays import FloatArray, IntArray
 from hideseek.errors import CertificateError
-from hideseek.game import Alternatives, Objective, Rows
+from hideseek.game import Alternatives, Game, Objective, Rows
 
 ROW_TOLERANCE = 1e-8  # extra rows hold to this after the repair; HiGHS itself promises 1e-7
 LIGHT = 250_000  # tables with more entries than this are multiplied as sparse matrices
@@ -126,10 +127,10 @@ def repair(problem: Alternatives, answer: Answer, safe: FloatArray | None) -> An
             raise CertificateError(f"The solver's {name} holds numbers that are not finite.")
     table = repaired_table(problem, answer.table, safe)
     pairs = zip(games, answer.attacks, strict=True)
-    attacks = tuple(repaired_attack(attack, game.error @ light(table)) for game, attack in pairs)
+    attacks = tuple(repaired_attack(attack, game, table) for game, attack in pairs)
     mix = problem.weights
     if problem.objective is Objective.MINIMUM:
-        mix = stochastic(answer.mix[None, :], problem.weights[None, :])[0]
+        mix = stochastic(answer.mix[None, :], lambda: problem.weights[None, :])[0]
     multipliers = answer.multipliers
     if rows is not None:
         free = ((multipliers > 0) & np.isinf(rows.upper)) | ((multipliers < 0) & np.isinf(rows.lower))
@@ -137,30 +138,35 @@ def repair(problem: Alternatives, answer: Answer, safe: FloatArray | None) -> An
     return Answer(table, attacks, np.maximum(answer.prices, 0), mix, multipliers)
 
 
-def stochastic(matrix: FloatArray, fallback: FloatArray) -> FloatArray:
+def stochastic(matrix: FloatArray, fallback: Callable[[], FloatArray]) -> FloatArray:
     """Clip negative entries and make rows sum to 1; a row with nothing left takes the fallback's."""
     clipped = np.maximum(matrix, 0)
     total = clipped.sum(axis=1, keepdims=True)
     empty = total[:, 0] <= 1e-9
     if empty.any():
-        clipped[empty] = fallback[empty]
+        clipped[empty] = fallback()[empty]
         total[empty] = 1
     clipped /= total
     return clipped
 
 
-def repaired_attack(attack: FloatArray, errors: FloatArray) -> FloatArray:
+def repaired_attack(attack: FloatArray, game: Game, table: FloatArray) -> FloatArray:
     """An attack whose rows are laws over guesses; where the solver gave none, the best guess for that release."""
-    best = np.zeros_like(attack)
-    best[np.arange(len(attack)), errors.argmin(axis=0)] = 1
-    return stochastic(attack, best)
+    return stochastic(attack, lambda: one_hot((game.error @ light(table)).argmin(axis=0), *attack.shape))
+
+
+def one_hot(index: IntArray | np.intp, rows: int, columns: int) -> FloatArray:
+    """A table with a single 1 in every row."""
+    table = np.zeros((rows, columns))
+    table[np.arange(rows), index] = 1
+    return table
 
 
 def repaired_table(problem: Alternatives, table: FloatArray, safe: FloatArray | None) -> FloatArray:
     """A mechanism that meets the budgets and the extra rows, as near to ``table`` as the repair allows."""
     games = problem.games
     rows = games[0].rows
-    table = stochastic(table, cheapest_releases(games[0].cost, table) if safe is None else safe)
+    table = stochastic(table, lambda: cheapest_releases(games[0].cost, table) if safe is None else safe)
     if rows is not None:
         table = onto_rows(table, rows)
     for game in games:
@@ -200,9 +206,7 @@ def cheapest_releases(cost: FloatArray, table: FloatArray) -> FloatArray:
     """The table kept to the cheapest releases of every input, so that zero-loss choices survive the repair."""
     least = cost.min(axis=1, keepdims=True)
     kept = np.where(cost <= least * (1 + 1e-12), table, 0)
-    first = np.zeros_like(kept)
-    first[np.arange(len(cost)), cost.argmin(axis=1)] = 1
-    return stochastic(kept, first)
+    return stochastic(kept, lambda: one_hot(cost.argmin(axis=1), *cost.shape))
 
 
 def mixed_into_budget(table: FloatArray, safe: FloatArray, cost: FloatArray, budget: float) -> FloatArray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from hideseek.arrays import FloatArray
 from hideseek.game import Game
-from hideseek.solve.certificate import Answer
+from hideseek.solve.certificate import Answer, one_hot
 
 
 def closed_forms(game: Game) -> Iterator[Answer]:
@@ -39,13 +39,6 @@ def answer_for(game: Game, table: FloatArray, attack: FloatArray, price: float) 
     """One game's answer, with no weight on extra rows."""
     extra = 0 if game.rows is None else len(game.rows.lower)
     return Answer(table, (attack,), np.array([price]), np.ones(1), np.zeros(extra))
-
-
-def one_hot(index: np.intp | np.ndarray, rows: int, columns: int) -> FloatArray:
-    """A table with a single 1 in every row."""
-    table = np.zeros((rows, columns))
-    table[np.arange(rows), index] = 1
-    return table
 
 
 def constant(game: Game) -> Answer:

@@ -44,7 +44,6 @@ class DoubleOracle:
         self.problem = problem
         self.several = problem.objective is Objective.MINIMUM
         self.safe = None if len(games) == 1 and games[0].rows is None else safe_mechanism(problem)
-        self.margin = 0.0 if self.safe is None else MARGIN
         self.rows = games[0].rows
         self.extra = 0 if self.rows is None else len(self.rows.lower)
         self.accuracy = 1e-7
@@ -74,9 +73,8 @@ class DoubleOracle:
         self.highs = highspy.Highs()
         self.highs.setOptionValue("output_flag", False)
         infinity = highspy.kHighsInf
-        budgets = np.array([game.budget for game in self.problem.games]) / self.units * (1 - self.margin)
         lower = [np.full(count, -infinity), self.scale]
-        upper = [budgets, self.scale]
+        upper = [self._budgets(), self.scale]
         if self.several:
             lower.append(np.full(count, -infinity))
             upper.append(np.zeros(count))
@@ -110,6 +108,15 @@ class DoubleOracle:
             value,
         )
         self._first_program()
+
+    def _budgets(self) -> FloatArray:
+        """The budgets as HiGHS sees them: a little smaller where mixing could not mend a table, but still feasible."""
+        budgets: FloatArray = np.array([game.budget for game in self.problem.games])
+        if self.safe is not None:
+            least = np.array([np.vdot(game.cost, self.safe) for game in self.problem.games])
+            budgets = np.maximum(budgets * (1 - MARGIN), np.minimum(budgets, least))
+        budgets = budgets / self.units
+        return budgets
 
     def _first_program(self) -> None:
         """The cheapest releases, the best constant one, and the guesses that are best for the inputs nearest to it."""
@@ -185,7 +192,7 @@ class DoubleOracle:
     def set_budget(self, budget: float) -> None:
         """Change the one game's budget; columns, rows and basis stay."""
         self.problem = Alternatives((self.problem.games[0].with_budget(budget),))
-        self.highs.changeRowBounds(0, -highspy.kHighsInf, budget / self.units[0] * (1 - self.margin))
+        self.highs.changeRowBounds(0, -highspy.kHighsInf, self._budgets()[0])
 
     def close(self, tolerance: float, deadline: float, progress: Progress | None) -> tuple[Certificate, bool]:
         """Alternate until the gap is at most ``tolerance``; also says whether time ran out first."""

@@ -142,6 +142,6 @@ def safe_mechanism(problem: Alternatives) -> FloatArray:
         got = games[0].budget if len(games) == 1 else f"{[game.budget for game in games]}, short by {result.x[-1]:.3g}"
         raise BudgetError(rule_text("budget", "solve", rule, got, "Raise the budget."), float(least))
     table = np.maximum(result.x[:size], 0).reshape(games[0].cost.shape)
-    table = stochastic(table, table)
+    table = stochastic(table, lambda: table)
     rows = games[0].rows
     return table if rows is None else onto_rows(table, rows)

@@ -145,7 +145,7 @@ def finished(
     game: Game | Alternatives, certificate: Certificate, status: Status, method: Method, rounds: int
 ) -> Solution:
     """The certificate as a user sees it."""
-    first = as_alternatives(game).games[0]
+    first = game.games[0] if isinstance(game, Alternatives) else game
     answer = certificate.answer
     return Solution(
         game=game,

@@ -22,7 +22,7 @@ from hideseek.arrays import FloatArray, scalar
 from hideseek.errors import SizeError, SolverError, broken_rule
 from hideseek.game import Alternatives, Game
 from hideseek.mechanism import Mechanism
-from hideseek.solve.certificate import repaired_table
+from hideseek.solve.certificate import one_hot, repaired_table
 from hideseek.solve.solution import Method, Solution, Status, solve
 
 LARGEST = 200_000  # inputs x releases x guesses: beyond this the mixed-integer program is hopeless
@@ -53,8 +53,7 @@ def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60
     table = best_table(game, time_limit)
     privacy = worst_error(game, table)
     gap = max(0.0, bound - privacy) / bound if bound > 0 else 0.0
-    attack = np.zeros((table.shape[1], len(game.error)))
-    attack[np.arange(len(attack)), (game.error @ table).argmin(axis=0)] = 1
+    attack = one_hot((game.error @ table).argmin(axis=0), table.shape[1], len(game.error))
     return Solution(
         game=game,
         mechanism=Mechanism(table, game.inputs, game.releases),
