@@ -115,7 +115,7 @@ class DoubleOracle:
         if self.safe is not None:
             least = np.array([np.vdot(game.cost, self.safe) for game in self.problem.games])
             budgets = np.maximum(budgets * (1 - MARGIN), np.minimum(budgets, least))
-        budgets = budgets / self.units
+        budgets /= self.units
         return budgets
 
     def _first_program(self) -> None:
