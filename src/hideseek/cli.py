@@ -27,7 +27,7 @@ from hideseek.mobility import MarkovProfile, regions_of
 from hideseek.profile_file import is_profile, load_profile, save_profile, write_privately
 from hideseek.regions import Grid, Hexagons, Places, Regions
 from hideseek.scenario import Scenario
-from hideseek.solve import Curve, Solution, solve, trade_off
+from hideseek.solve import Solution, solve, trade_off
 from hideseek.traces import FORMATS, TraceWarning, read_traces
 
 app = typer.Typer(
@@ -166,8 +166,7 @@ def solve_command(
 ) -> None:
     """Compute the best mechanism, the best attack on it, and the proof."""
     profile = profile_of(source, user, grid, step)
-    d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
-    game = Game.from_scenario(profile, SCENARIOS[protect], d_p, d_q)
+    game, d_p, d_q = game_of(profile, protect, privacy, quality)
     game = game.with_budget(budget_of(budget, game))
     with progress_bar("solving") as tell:
         solution = solve(
@@ -205,9 +204,9 @@ def curve(
     as_json: AsJson = False,
 ) -> None:
     """Trace the privacy-quality curve, certified at its points and between them."""
-    profile = profile_of(source, user, grid, step)
-    d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
-    game = Game.from_scenario(profile, SCENARIOS[protect], d_p, d_q)
+    if figure is not None and figure.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise broken_rule("figure", "curve", "a file that ends in .png, .pdf or .svg", figure.name)
+    game, d_p, d_q = game_of(profile_of(source, user, grid, step), protect, privacy, quality)
     budgets = None
     if points is not None:
         scalar(points, "points", "curve", "a whole number >= 2", least=2)
@@ -221,7 +220,9 @@ def curve(
     if csv is not None:
         write_privately(csv, table.to_csv(index=False).encode())
     if figure is not None:
-        draw(found, figure, d_p, d_q)
+        from hideseek.figures import curve_figure
+
+        curve_figure({"optimum": found}, named(d_p), named(d_q)).savefig(figure, dpi=150)
     if as_json:
         print_json({"points": table.to_dict("records"), "width": found.width, "prior_risk": game.prior_risk})
         return
@@ -229,15 +230,6 @@ def curve(
     print_table(f"Privacy ({named(d_p)}) for quality loss ({named(d_q)})", columns, rows)
     known = f"Between the points, the optimum is known to within {found.width:.3g}"
     out.print(f"{known}; nothing can exceed {game.prior_risk:.6g}.")
-
-
-def draw(found: Curve, path: Path, d_p: Metric, d_q: Metric) -> None:
-    """Write the curve's figure."""
-    from hideseek.figures import curve_figure
-
-    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise broken_rule("figure", "curve", "a file that ends in .png, .pdf or .svg", path.name)
-    curve_figure({"optimum": found}, named(d_p), named(d_q)).savefig(path, dpi=150)
 
 
 def traces_of(source: Path, user: str | None, form: str | None = None) -> tuple[pd.DataFrame, str]:
@@ -289,6 +281,14 @@ def places_from(path: Path) -> Places:
     except (OSError, KeyError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         rule = "a CSV file with the columns latitude and longitude"
         raise broken_rule("places", "learn", rule, f"{path.name} ({type(error).__name__}: {error})") from None
+
+
+def game_of(
+    profile: MarkovProfile, protect: Protect, privacy: MetricName, quality: MetricName
+) -> tuple[Game, Metric, Metric]:
+    """The game that the options describe, at its saturating budget, with its metrics."""
+    d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
+    return Game.from_scenario(profile, SCENARIOS[protect], d_p, d_q), d_p, d_q
 
 
 def metric_of(name: MetricName, profile: MarkovProfile) -> Metric:

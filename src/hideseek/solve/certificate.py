@@ -188,17 +188,16 @@ def repaired_table(problem: Alternatives, table: FloatArray, safe: FloatArray | 
 
 
 def fill_unvisited(problem: Alternatives, table: FloatArray) -> FloatArray:
-    """Inputs that never occur cost and yield nothing, so a solver leaves their rows to chance, often the truth.
+    """Inputs that never occur cost and yield nothing, so a solver leaves their rows to chance, often to the truth.
 
-    They get what an average input would release, which tells nothing.
+    They get what is released on the whole, which tells nothing; their weight being 0, no budget or bound moves.
     """
-    weight = sum(game.error.sum(axis=0) for game in problem.games) + sum(
-        game.cost.sum(axis=1) for game in problem.games
-    )
-    unvisited = weight == 0
-    if unvisited.any() and not unvisited.all():
+    games = problem.games
+    visited = np.logical_or.reduce([game.error.any(axis=0) | game.cost.any(axis=1) for game in games])
+    if not visited.all() and visited.any():
+        weight = games[0].mass if games[0].mass.size else visited.astype(np.float64)
         table = table.copy()
-        table[unvisited] = weight @ table / weight.sum()
+        table[~visited] = weight @ table / weight.sum()
     return table
 
 

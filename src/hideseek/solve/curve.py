@@ -93,6 +93,8 @@ def trade_off(
     else:
         for budget in np.sort(nonnegative(budgets, "budgets", "trade_off", 1)):
             points.add(float(budget))
+            if progress is not None:
+                progress(len(points.found), points.curve().width)
     allowed = (1e-9 if breakpoints else tolerance) * game.prior_risk
     while True:
         curve = points.curve()
