@@ -9,7 +9,7 @@ demo: .venv/core
 	$(BIN)/hideseek demo
 
 test: .venv/test
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n 2
 
 lint: .venv/test
 	$(BIN)/ruff check

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import Alternatives, CertificateError, Game, HideseekError, SolverError, Status, solve
+from hideseek import Alternatives, CertificateError, Game, HideseekError, Rows, SolverError, Status, solve
 from hideseek.solve import Answer, certify
 from hideseek.solve import double_oracle as double_oracle_module
 from tests.games import euclid_game
@@ -48,6 +48,10 @@ CORRUPTIONS = {
     "table with inf": table(changed(F, (3, 2), np.inf)),
     "table with -inf": table(changed(F, (3, 2), -np.inf)),
     "table with a huge entry": table(changed(F, (3, 2), 1e300)),
+    "table with a row that overflows": table(changed(F, 3, 1e308)),
+    "attack with a row that overflows": replace(attack(changed(H, 3, 1e308)), prices=np.zeros(1)),
+    "attacks that all overflow": replace(attack(np.full_like(H, 1e308)), prices=np.zeros(1)),
+    "price that overflows": replace(HONEST, prices=np.array([1.7e308])),
     "table with a negative entry": table(changed(F, (1, 1), -0.5)),
     "table with tiny negatives": table(F - 1e-9),
     "table with a zero row": table(changed(F, 4, 0.0)),
@@ -125,6 +129,58 @@ def test_what_cannot_be_repaired_is_refused(name):
 
 def test_the_honest_answer_closes_the_gap():
     assert certify(PROBLEM, HONEST).gap <= 1e-9
+
+
+SEVERAL = Alternatives((GAME, euclid_game(3, 3, 0.6)), "minimum")
+TOGETHER = solve(SEVERAL, tolerance=1e-9)
+LIES = {
+    "mix of nan": {"mix": np.array([np.nan, 1.0])},
+    "mix negative": {"mix": np.array([-1.0, -2.0])},
+    "mix on one": {"mix": np.array([5.0, 0.0])},
+    "mix of zeros": {"mix": np.zeros(2)},
+    "one attack": {"attacks": (H,)},
+    "attacks swapped": {"attacks": (np.eye(9), H)},
+    "prices swapped": {"prices": np.array([100.0, 0.0])},
+    "prices zero": {"prices": np.zeros(2)},
+    "table over one budget": {"table": np.full((9, 9), 1 / 9)},
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_lie_about_several_games_is_refused_or_repaired(name):
+    truth = Answer(TOGETHER.mechanism.table, TOGETHER.attacks, TOGETHER.prices, np.array([0.5, 0.5]), np.zeros(0))
+    try:
+        certificate = certify(SEVERAL, replace(truth, **LIES[name]))
+    except CertificateError:
+        return
+    assert certificate.privacy <= TOGETHER.bound
+    assert certificate.bound >= TOGETHER.privacy
+    for game, loss in zip(SEVERAL.games, certificate.losses, strict=True):
+        assert loss <= game.budget * (1 + 1e-9)
+
+
+def test_small_rows_are_not_broken_because_they_are_small():
+    """f(o|i) <= 3 f(o|j), written in units of a billionth, binds as it does in units of one."""
+    game = euclid_game(1, 4, 0.65)
+    contrast = np.zeros((6, 4))
+    for k, (i, j) in enumerate([(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]):
+        contrast[k, i], contrast[k, j] = 1, -3.0
+    matrix = np.kron(contrast, np.eye(4))
+    values = []
+    for unit in (1.0, 1e-9):
+        rows = Rows(unit * matrix, np.full(24, -np.inf), np.zeros(24))
+        limited = Game(game.error, game.cost, game.budget, rows)
+        values.append(solve(limited, method="double_oracle").privacy)
+    assert values[1] == pytest.approx(values[0], rel=2e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-10, 1e10])
+def test_units_do_not_matter_to_the_full_program(unit):
+    games = [euclid_game(2, 3, 0.3), euclid_game(2, 3, 0.6)]
+    scaled = [Game(unit * game.error, unit * game.cost, unit * game.budget) for game in games]
+    for method in ("double_oracle", "full_program"):
+        value = solve(Alternatives(scaled), method=method).privacy
+        assert value / unit == pytest.approx(solve(Alternatives(games)).privacy, rel=2e-6)
 
 
 @given(st.integers(0, 10**6), st.floats(1e-12, 10))

@@ -142,7 +142,9 @@ def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
         (["solve", "TRACES", "--budget", "nan"], "'budget' parameter"),
         (["solve", "TRACES", "--tolerance", "0"], "'tolerance' parameter"),
         (["curve", "TRACES", "--points", "1"], "'points' parameter"),
-        (["curve", "TRACES", "--figure", "c.exe", "--grid", "2x2"], "'figure' parameter"),
+        (["curve", "TRACES", "--figure", "c.exe", "--out", "c.csv", "--grid", "2x2"], "'figure' parameter"),
+        (["learn", "[/x]"], "[/x]"),
+        (["solve", "TRACES", "--grid", "3x3", "--out", "/proc/nowhere/m.csv"], "nowhere"),
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])

@@ -7,8 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import BudgetError, Game, ParameterError, Scenario, hamming, solve, trade_off
+from hideseek import (
+    Alternatives,
+    BudgetError,
+    Game,
+    ParameterError,
+    Rows,
+    Scenario,
+    from_matrix,
+    solve,
+    total,
+    trade_off,
+)
 from hideseek.mobility import MarkovProfile
+from hideseek.solve.curve import upper_hull
 from tests.games import euclid_game, grid_distances, random_game, zipf
 
 
@@ -72,12 +84,38 @@ def test_curve_is_monotone_and_concave():
         assert (np.diff(steps) <= 1e-9).all()
 
 
-def test_a_causal_curve_starts_at_the_least_loss_of_its_rows():
+def test_a_curve_starts_at_the_least_loss_that_its_rows_allow():
+    """f(0|0) <= 0.5: half of the time the first input must move, which the cheapest releases alone would not show."""
+    game = euclid_game(1, 3, 0.9)
+    capped = Rows(np.eye(1, 9), np.full(1, -np.inf), np.full(1, 0.5))
+    curve = trade_off(Game(game.error, game.cost, game.budget, capped), tolerance=1e-2)
+    assert curve.budget[0] == pytest.approx(0.5 * np.sort(game.cost[0])[1])
+    assert curve.lower(game.saturation) <= game.prior_risk
+
+
+def test_every_breakpoint_of_a_causal_curve_is_found():
     chain = MarkovProfile.from_matrix([[0.2, 0.8], [0.6, 0.4]])
-    game = Game.from_scenario(chain, Scenario.present_future("unknown"), hamming(), hamming())
-    curve = trade_off(game, tolerance=1e-2)
-    assert curve.budget[0] == pytest.approx(0, abs=1e-9)
-    assert curve.lower(game.saturation) == pytest.approx(game.prior_risk)
+    line = from_matrix(grid_distances(1, 2))
+    game = Game.from_scenario(chain, Scenario.present_future("unknown"), total(line), total(line))
+    curve = trade_off(game, breakpoints=True)
+    assert curve.width <= 1e-7 * game.prior_risk
+    assert len(curve.budget) <= 20
+
+
+def test_one_budget_has_the_width_of_its_own_gap():
+    game = euclid_game(4, 4, 0.5)
+    curve = trade_off(game, [game.budget])
+    assert 0 <= curve.width <= 1e-6 * game.prior_risk
+
+
+def test_points_in_any_order_make_the_same_hull():
+    generator = np.random.default_rng(0)
+    x, y = np.sort(generator.random(12)), np.sqrt(np.sort(generator.random(12)))
+    order = generator.permutation(12)
+    for one, other in zip(upper_hull(x, y), upper_hull(x[order], y[order]), strict=True):
+        np.testing.assert_array_equal(one, other)
+    hull = np.interp(x, *upper_hull(x, y))
+    assert (hull >= y - 1e-12).all()
 
 
 def test_progress_tells_points_and_distance():
@@ -85,6 +123,11 @@ def test_progress_tells_points_and_distance():
     trade_off(euclid_game(3, 3, 0.5), progress=lambda points, width: told.append((points, width)))
     assert [points for points, _ in told] == list(range(2, 2 + len(told)))
     assert told[-1][1] <= told[0][1]
+
+
+def test_a_curve_is_of_one_game():
+    with pytest.raises(ParameterError, match="a single Game"):
+        trade_off(Alternatives((euclid_game(2, 2, 0.5),)))
 
 
 @pytest.mark.parametrize("budgets", [[np.nan], [-1.0], [[1.0]], [], ["x"]])

@@ -26,7 +26,7 @@ from hideseek import (
 )
 from hideseek.mobility import MarkovProfile
 from hideseek.regions import Places
-from tests.games import grid_distances, zipf
+from tests.games import grid_distances
 
 CHAIN = MarkovProfile.from_matrix([[0.5, 0.5, 0], [0.2, 0.2, 0.6], [0.9, 0, 0.1]])
 D = grid_distances(1, 3)
@@ -173,6 +173,9 @@ def test_a_budget_below_the_least_possible_loss_says_that_least():
 def test_a_scenario_with_a_history_needs_its_law():
     with pytest.raises(ParameterError, match=r"Trajectories\.given"):
         Game.from_scenario(CHAIN, Scenario.past_present(1), hamming(), hamming(), 0.1, seen=(0,))
+    law = possible_trajectories(CHAIN, (-1, 0))
+    with pytest.raises(ParameterError, match="regions from 0 to 2"):
+        Game.from_scenario(CHAIN, Scenario.past_present(1), hamming(), hamming(), law=law, seen=(7,))
     with pytest.raises(ParameterError, match="one region for each of the 1 seen"):
         Game.from_scenario(CHAIN, Scenario.past_present(1), hamming(), hamming(), 0.1)
 
@@ -183,6 +186,10 @@ def test_a_scenario_that_does_not_fit_in_memory_is_refused_with_the_estimate():
     with pytest.raises(SizeError, match=r"would need about .* GiB") as caught:
         Game.from_scenario(ring, wide, hamming(), from_matrix(grid_distances(6, 10)))
     assert caught.value.needed > 1e12
+    with pytest.raises(SizeError, match="A game of 60 inputs over 60 places"):
+        Game.from_scenario(
+            ring, Scenario(target=(0, 1, 2, 3), known=(0,)), hamming(), from_matrix(grid_distances(6, 10))
+        )
     dense = MarkovProfile.from_matrix(np.full((1500, 1500), 1 / 1500))
     with pytest.raises(SizeError, match="A law over 3375000000 trajectories from 0 to 2"):
         possible_trajectories(dense, (0, 1, 2))
@@ -218,7 +225,3 @@ def test_places_need_not_form_a_grid():
     profile = MarkovProfile.from_matrix([[0.2, 0.5, 0.3], [0.3, 0.3, 0.4], [0.5, 0.2, 0.3]], places)
     game = Game.from_scenario(profile, Scenario.sporadic(), distance(places), distance(places), 500.0)
     assert solve(game).privacy == pytest.approx(min(500, game.prior_risk), rel=1e-6)
-
-
-def test_zipf_is_a_law():
-    assert zipf(7).sum() == pytest.approx(1)

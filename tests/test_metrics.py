@@ -81,6 +81,8 @@ def test_bank_then_official_and_the_hospital_door():
     truths = np.array([[bank, official], [official, bank], [bank, hospital], [hospital, bank], [hospital, hospital]])
     weights = metric.between(np.array([[1, 1]]), truths, NOTHING)[0]
     assert weights.tolist() == [10, 1, 4, 7, 1]
+    milder = sensitive_transitions(hamming(), entering={hospital: 0.2})
+    assert milder.between(np.array([[1, 1]]), truths, NOTHING)[0].tolist() == [1, 1, 0.2, 1, 1]
 
 
 def test_geodesic_distances_are_pyproj_s():
@@ -113,6 +115,8 @@ def test_a_function_may_look_at_what_was_seen():
     metric = from_function(lambda q, o, seen: float(o[0] == seen[-1]), name="repeats", unit="times")
     assert metric.between(np.array([[0]]), np.array([[0], [1]]), np.array([5, 1])).tolist() == [[0, 1]]
     assert (metric.name, metric.unit) == ("repeats", "times")
+    bound = from_function(lambda g, a, table=D: table[g[0], a[0]])
+    assert bound.between(np.array([[0]]), np.array([[2]]), NOTHING).tolist() == [[4]]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +126,7 @@ def test_a_function_may_look_at_what_was_seen():
         lambda: from_matrix([0, 1]),
         lambda: sensitive(hamming(), {0: -1}),
         lambda: sensitive(hamming(), {0: np.inf}),
+        lambda: sensitive(hamming(), {-1: 2}),
         lambda: tolerant(hamming(), {0: 0}),
         lambda: sensitive_transitions(hamming(), {(0, 1): np.nan}),
         lambda: total(hamming(), [1, -1]),

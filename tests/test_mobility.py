@@ -138,6 +138,14 @@ def test_higher_orders_count_tuples(order):
         assert profile.probability(window) == pytest.approx(count / len(path))
 
 
+def test_the_first_places_of_a_long_memory_need_no_table_of_all_tuples():
+    generator = np.random.default_rng(0)
+    far = Places([0.0] * 40, list(map(float, range(40))))
+    profile = MarkovProfile.fit(walk(generator.integers(0, 40, 300).tolist()), far, order=6)
+    walks = profile.sample(steps=10, count=5, seed=0)
+    assert all(profile.probability(path) > 0 for path in walks)
+
+
 def test_second_order_sequences_sum_to_one_and_sample():
     profile = MarkovProfile.fit(walk([0, 1, 2, 1, 0, 1, 2, 2, 1, 0, 0, 1]), LINE, order=2)
     law = possible_trajectories(profile, (0, 1, 2, 3))
@@ -192,6 +200,19 @@ def test_the_periodic_law_returns_after_a_day():
     assert walks.shape == (10, 3)
 
 
+def test_now_is_the_time_that_the_profile_is_set_to():
+    """Half-hours at 0 and 1 in turn: at 12:05 one is at 0, an hour before too, half an hour before at 1."""
+    days = [0 if (k // 6) % 2 == 0 else 1 for k in range(3 * 288)]
+    profile = PeriodicProfile.fit(walk(days), LINE, slots=288, weight=0.01).at("12:05")
+    law = possible_trajectories(profile, (-12, -6, 0))
+    assert dict(zip(map(tuple, law.sequences.tolist()), law.probability, strict=True))[0, 1, 0] > 0.8
+
+
+def test_a_day_that_does_not_mix_is_refused():
+    with pytest.raises(ReducibleError, match="PeriodicProfile"):
+        PeriodicProfile.fit(walk([0, 1] * 288), LINE, slots=24)
+
+
 class Commuter:
     """A profile of somebody's own making: to and fro between 0 and 1, for ever; started at either."""
 
@@ -199,7 +220,7 @@ class Commuter:
     memory = 1
 
     def following(self, past, step):
-        return np.full((len(past), 2), 0.5) if step == 0 else np.eye(2)[1 - past[:, -1]]
+        return np.eye(2)[1 - past[:, -1]] if past.shape[1] else np.full((len(past), 2), 0.5)
 
 
 def test_any_model_with_probabilities_of_sequences_is_a_profile():
@@ -221,6 +242,9 @@ CITY = synthetic_city(people=1, days=1)
     [
         ({"step": "0min"}, "'step' parameter"),
         ({"step": "soon"}, "'step' parameter"),
+        ({"step": 5}, "'step' parameter"),
+        ({"order": True}, "'order' parameter"),
+        ({"order": 60}, "'order' parameter"),
         ({"step": "-5min"}, "'step' parameter"),
         ({"order": 0}, "'order' parameter"),
         ({"order": 1.5}, "'order' parameter"),
@@ -259,6 +283,10 @@ def test_bad_matrices_are_refused(matrix):
         lambda: MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], LINE),
         lambda: MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]]).probability((0, 2)),
         lambda: regions_of(MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]])),
+        lambda: possible_trajectories(Commuter(), ()),
+        lambda: possible_trajectories(Commuter(), (0,)).given({0: 2}, np.eye(2)),
+        lambda: possible_trajectories(Commuter(), (0,)).given({0: -1}, np.eye(2)),
+        lambda: possible_trajectories(Commuter(), (0,)).given({0: 0}, np.eye(1)),
         lambda: possible_trajectories(Commuter(), (0,)).at((1,)),
         lambda: possible_trajectories(Commuter(), (0,)).given({0: 1}, [[1.0, 0.0], [1.0, 0.0]]),
     ],

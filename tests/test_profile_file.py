@@ -77,6 +77,7 @@ def corrupt(saved, change):
         lambda d: d["regions"].update(type="cubes"),
         lambda d: d["regions"].update(rows=0),
         lambda d: d["regions"].update(rows=10**9),
+        lambda d: d["regions"].update(rows=10**4, columns=10**4),
         lambda d: d["regions"].update(south=200.0),
         lambda d: d["regions"].update(kept=[0, 0, 1]),
         lambda d: d["regions"].update(kept=[10**6]),

@@ -21,6 +21,13 @@ def test_public_names_are_sorted_exist_and_are_explained():
         assert inspect.getdoc(getattr(hideseek, name)), name
 
 
+def test_public_functions_have_a_runnable_example():
+    for name in hideseek.__all__:
+        value = getattr(hideseek, name)
+        if inspect.isfunction(value) and name != "load_profile":  # shown with save_profile
+            assert ">>>" in inspect.getdoc(value), name
+
+
 def test_the_contract_of_names_and_parameters():
     assert list(inspect.signature(hideseek.solve).parameters)[:3] == ["game", "tolerance", "method"]
     assert list(inspect.signature(hideseek.Game).parameters)[:3] == ["error", "cost", "budget"]
@@ -51,7 +58,7 @@ def test_every_error_is_a_hideseek_error_and_stands_in_the_drawn_tree():
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "src" / "hideseek").rglob("*.py")), ids=lambda path: path.stem)
-def test_public_functions_are_explained(path):
+def test_modules_are_explained_and_raise_rather_than_assert(path):
     source = path.read_text(encoding="utf-8")
     assert source.startswith('"""'), "a module says what it is"
     assert not re.search(r"\bassert\b(?! \w+,)", re.sub(r'"""[\s\S]*?"""|#.*', "", source)), (

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -78,13 +79,13 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", TraceWarning)
-            warnings.showwarning = lambda message, *_, **__: err.print(f"note: {message}", highlight=False)
+            warnings.showwarning = lambda message, *_, **__: err.print(f"note: {escape(str(message))}", highlight=False)
             app()
-    except HideseekError as error:
+    except (HideseekError, OSError) as error:
         if "--json" in sys.argv:
             print_json({"error": type(error).__name__, "message": str(error)})
         else:
-            err.print(f"[bold red]error:[/] {error}", highlight=False)
+            err.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False)
         raise SystemExit(2) from None
 
 
@@ -104,7 +105,7 @@ def demo(
         return
     table = table_of(result.rows)
     print_table("What the best adversary errs by, in metres a place", table.header, table.rows)
-    out.print(f"The report with the figures: [bold]{result.report}[/]")
+    out.print(f"The report with the figures: [bold]{escape(str(result.report))}[/]")
 
 
 @app.command(epilog="Example: hideseek learn cabs/ --user abboip --grid 10x25 --out abboip.json")
@@ -142,8 +143,9 @@ def learn(
     print_table(
         f"{who}: {profile.places} places, the busiest", ("place", "share of time", "latitude", "longitude"), rows
     )
+    path = escape(str(profile_path))
     out.print(
-        f"The profile, readable by you only: [bold]{profile_path}[/]. It tells where {who} goes: keep it private."
+        f"The profile, readable by you only: [bold]{path}[/]. It tells where {escape(who)} goes: keep it private."
     )
 
 
@@ -184,7 +186,7 @@ def solve_command(
     facts = [(name, str(value)) for name, value in solution_words(solution, game, d_p, d_q)]
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
     if table_path is not None:
-        out.print(f"The mechanism, readable by you only: [bold]{table_path}[/]")
+        out.print(f"The mechanism, readable by you only: [bold]{escape(str(table_path))}[/]")
 
 
 @app.command(epilog="Example: hideseek curve abboip.json --points 20 --figure curve.png")
@@ -240,7 +242,9 @@ def traces_of(source: Path, user: str | None, form: str | None = None) -> tuple[
     if user is None:
         user = str(counts.index[0])
         if len(counts) > 1:
-            err.print(f"note: {len(counts)} users; took {user}, who has the most fixes (see --user)", highlight=False)
+            err.print(
+                f"note: {len(counts)} users; took {escape(user)}, who has the most fixes (see --user)", highlight=False
+            )
     elif user not in counts.index:
         known = ", ".join(map(str, counts.index[:5]))
         raise broken_rule(
@@ -380,7 +384,7 @@ def progress_bar(what: str, steps: int | None = None) -> Iterator[Callable[[str]
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A table on the terminal."""
-    table = Table(title=title, title_justify="left", show_header=any(header))
+    table = Table(title=escape(title), title_justify="left", show_header=any(header))
     for k, name in enumerate(header):
         table.add_column(name, justify="left" if k == 0 else "right")
     for row in rows:

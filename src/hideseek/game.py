@@ -39,6 +39,7 @@ from hideseek.scenario import Scenario
 class Rows:
     """Extra linear rows on a mechanism: ``lower <= matrix @ f.ravel() <= upper``, f[i, o] laid out row by row.
 
+    Each row is kept in units of its largest coefficient, so that solvers and certificates mean the same by a tolerance.
     ``mend``, where given, turns a row-stochastic table that nearly meets the rows into one that does, to rounding.
     """
 
@@ -48,12 +49,23 @@ class Rows:
     mend: Callable[[FloatArray], FloatArray] | None = None
 
     def __post_init__(self) -> None:
-        count = self.matrix.shape[0]
-        if self.lower.shape != (count,) or self.upper.shape != (count,):
-            got = f"{self.lower.shape} and {self.upper.shape}"
-            raise broken_rule("lower and upper", "Rows", f"arrays of {count} numbers, one a row", got)
-        if not (np.isfinite(self.matrix.data).all() and (self.lower <= self.upper).all()):
-            raise broken_rule("matrix, lower and upper", "Rows", "finite coefficients with lower <= upper", "others")
+        matrix = sparse.csr_array(self.matrix, dtype=np.float64)
+        lower, upper = (np.asarray(side, dtype=np.float64) for side in (self.lower, self.upper))
+        count = matrix.shape[0]
+        if lower.shape != (count,) or upper.shape != (count,):
+            rule = f"arrays of {count} numbers, one a row"
+            raise broken_rule("lower and upper", "Rows", rule, f"{lower.shape} and {upper.shape}")
+        wrong = ~(lower <= upper)
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise broken_rule("lower", "Rows", "at most 'upper'", f"{lower[at]} and {upper[at]} in row {at}")
+        if not np.isfinite(matrix.data).all():
+            raise broken_rule("matrix", "Rows", "of finite numbers", matrix.data[~np.isfinite(matrix.data)][0])
+        largest = abs(matrix).max(axis=1).toarray().ravel()
+        unit = 1 / np.where(largest > 0, largest, 1.0)
+        scaled = sparse.csr_array(sparse.diags_array(unit) @ matrix)
+        for name, value in (("matrix", scaled), ("lower", lower * unit), ("upper", upper * unit)):
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +116,7 @@ class Game:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if budget < self.least_loss * (1 - 1e-12):
-            raise_budget_too_small(budget, self.least_loss)
+            raise budget_too_small(budget, self.least_loss)
 
     @classmethod
     def from_prior(
@@ -162,11 +174,9 @@ class Game:
                 raise broken_rule("law", "Game.from_scenario", rule, None, way_out)
             law = possible_trajectories(profile, scenario.offsets)
         places = profile.places
+        if not all(0 <= release < places for release in seen):
+            raise broken_rule("seen", "Game.from_scenario", f"regions from 0 to {places - 1}", tuple(seen))
         inputs, which = np.unique(law.at(scenario.known), axis=0, return_inverse=True)
-        size = 8 * (len(inputs) + 1) * (places ** len(scenario.target) + 2 * places ** len(scenario.release))
-        refuse_if_too_large(size, f"A game of {len(inputs)} inputs over {places} places in this scenario")
-        guesses, releases = product(places, len(scenario.target)), product(places, len(scenario.release))
-        history = np.array(seen, dtype=np.int64)
 
         def weighted(offsets: tuple[int, ...]) -> tuple[IntArray, sparse.csr_array]:
             values, index = np.unique(law.at(offsets), axis=0, return_inverse=True)
@@ -175,17 +185,25 @@ class Game:
 
         targets, target_weight = weighted(scenario.target)
         wanted, quality_weight = weighted(scenario.quality)
+        guessed, released = places ** len(scenario.target), places ** len(scenario.release)
+        entries = guessed * (len(targets) + len(inputs)) + released * (len(wanted) + 2 * len(inputs))
+        refuse_if_too_large(8 * entries, f"A game of {len(inputs)} inputs over {places} places in this scenario")
+        guesses, releases = product(places, len(scenario.target)), product(places, len(scenario.release))
+        history = np.array(seen, dtype=np.int64)
         error = as_metric(privacy, "privacy", places).between(guesses, targets, np.empty(0, np.int64)) @ target_weight
         cost = quality_weight.T @ as_metric(quality, "quality", places).between(wanted, releases, history)
-        rows = None
-        if scenario.causal:
-            rows = causal_rows(scenario.causal_groups(inputs), releases)
+        groups = scenario.causal_groups(inputs) if scenario.causal else []
+        rows = causal_rows(groups, releases) if groups else None
         enough = float(cost.sum(axis=0).min()) if budget is None else budget
         mass = summed(which, law.probability, len(inputs))
         return cls(error, cost, enough, rows, mass, guesses, inputs, releases)
 
     def with_budget(self, budget: float) -> Game:
-        """The same game for another budget."""
+        """The same game for another budget.
+
+        >>> Game.from_prior([0.5, 0.5], 1 - np.eye(2), 1 - np.eye(2), budget=0.1).with_budget(0.3).budget
+        0.3
+        """
         return replace(self, budget=budget)
 
     @cached_property
@@ -204,10 +222,10 @@ class Game:
         return float(self.cost.sum(axis=0).min())
 
 
-def raise_budget_too_small(budget: float, least: float) -> None:
-    """Refuse a budget that no mechanism can meet, and say which one can be met."""
+def budget_too_small(budget: float, least: float) -> BudgetError:
+    """A budget that no mechanism can meet, with the one that can be met."""
     rule = f"at least the least possible loss, {least:.9g}"
-    raise BudgetError(rule_text("budget", "Game", rule, budget, "Raise the budget, or allow closer releases."), least)
+    return BudgetError(rule_text("budget", "Game", rule, budget, "Raise the budget, or allow closer releases."), least)
 
 
 def causal_rows(groups: Sequence[tuple[int, IntArray]], releases: IntArray) -> Rows:
@@ -271,11 +289,15 @@ class Alternatives:
         owner = "Alternatives"
         if not games:
             raise broken_rule("games", owner, "at least one game", "none")
-        if any(game.cost.shape != games[0].cost.shape for game in games):
-            got = [game.cost.shape for game in games]
-            raise broken_rule("games", owner, "games with the same inputs and the same releases", f"the shapes {got}")
-        if any(game.rows is not games[0].rows for game in games):
-            raise broken_rule("games", owner, "games with the same extra rows", "others")
+        for k, game in enumerate(games):
+            for name in ("inputs", "releases"):
+                if not np.array_equal(getattr(game, name), getattr(games[0], name)):
+                    rule = "games with the same inputs and the same releases"
+                    raise broken_rule("games", owner, rule, f"other {name} in game {k} than in game 0")
+            if not same_rows(game.rows, games[0].rows):
+                raise broken_rule(
+                    "games", owner, "games with the same extra rows", f"others in game {k} than in game 0"
+                )
         try:
             objective = Objective(self.objective)
         except ValueError:
@@ -287,6 +309,15 @@ class Alternatives:
             raise broken_rule("weights", owner, f"{len(games)} numbers, one a game", len(weights))
         for name, value in (("games", games), ("objective", objective), ("weights", weights)):
             object.__setattr__(self, name, value)
+
+
+def same_rows(one: Rows | None, other: Rows | None) -> bool:
+    """Whether two games have the same extra rows."""
+    if one is None or other is None or one is other:
+        return one is other
+    if one.matrix.shape != other.matrix.shape or (one.matrix != other.matrix).nnz:
+        return False
+    return np.array_equal(one.lower, other.lower) and np.array_equal(one.upper, other.upper)
 
 
 def as_alternatives(game: Game | Alternatives) -> Alternatives:

@@ -14,8 +14,8 @@ from hideseek.errors import broken_rule
 class Mechanism:
     """A row-stochastic ``table`` f[i, o], with the region numbers that inputs and releases stand for.
 
-    >>> Mechanism([[1, 0], [0.5, 0.5]]).law_given([0.4, 0.6])
-    array([0.7, 0.3])
+    >>> Mechanism([[1, 0], [0.5, 0.5]]).releases.tolist()
+    [[0], [1]]
     """
 
     table: FloatArray
@@ -31,7 +31,3 @@ class Mechanism:
         object.__setattr__(self, "table", table)
         object.__setattr__(self, "inputs", labelled(self.inputs, table.shape[0], "inputs", "Mechanism"))
         object.__setattr__(self, "releases", labelled(self.releases, table.shape[1], "releases", "Mechanism"))
-
-    def law_given(self, prior: FloatArray) -> FloatArray:
-        """The law of the release when the input follows ``prior``."""
-        return np.asarray(prior) @ self.table

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.arrays import FloatArray, IntArray, nonnegative
+from hideseek.arrays import FloatArray, IntArray, nonnegative, scalar
 from hideseek.errors import broken_rule
 from hideseek.regions import Regions, distances
 
@@ -83,14 +83,15 @@ def from_matrix(matrix: npt.ArrayLike) -> Metric:
 
 
 def from_function(function: Callable[..., float], name: str = "", unit: str = "") -> Metric:
-    """Any function of two vectors of places; a third parameter, if it takes one, is what was seen before.
+    """Any function of two vectors of places; a third parameter, if it demands one, is what was seen before.
 
     >>> off_by = from_function(lambda guess, truth: abs(guess[0] - truth[0]))
     >>> off_by.between(np.array([[0], [1]]), np.array([[3]]), np.array([]))
     array([[3.],
            [2.]])
     """
-    takes_seen = len(inspect.signature(function).parameters) > 2
+    demanded = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    takes_seen = len(demanded) > 2
 
     def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
         past = (tuple(seen.tolist()),) if takes_seen else ()
@@ -158,7 +159,7 @@ def over_positions(metric: Metric, name: str, combine: np.ufunc, weights: Sequen
 def sensitive(metric: Metric, weights: Weights) -> Metric:
     """Errors count for more (or less) where the truth is sensitive: the largest weight along the true vector.
 
-    ``weights`` maps places to factors (1 where not named), or has one for every place.
+    ``weights`` maps places to factors, or lists them from place 0 on; a place without one has the factor 1.
 
     >>> sensitive(hamming(), {1: 5}).between(np.array([[0]]), np.array([[0], [1]]), np.array([]))
     array([[0., 5.]])
@@ -188,8 +189,7 @@ def sensitive_transitions(
     array([[4., 3., 1.]])
     """
     pairs = {
-        pair: checked_weights({0: weight}, "transitions", "sensitive_transitions")[0]
-        for pair, weight in (transitions or {}).items()
+        pair: scalar(weight, "transitions", "sensitive_transitions") for pair, weight in (transitions or {}).items()
     }
     into = checked_weights(entering or {}, "entering", "sensitive_transitions")
     out_of = checked_weights(leaving or {}, "leaving", "sensitive_transitions")
@@ -198,7 +198,8 @@ def sensitive_transitions(
         if right.shape[1] < 2:
             raise broken_rule("target", "sensitive_transitions", "two or more places in a row", f"{right.shape[1]}")
         before, after = right[:, :-1], right[:, 1:]
-        weight = np.where(before != after, np.maximum(weight_of(into, after), weight_of(out_of, before)), 1.0)
+        named = np.fmax(weight_of(into, after, np.nan), weight_of(out_of, before, np.nan))
+        weight = np.where((before != after) & ~np.isnan(named), named, 1.0)
         for (start, end), factor in pairs.items():
             weight[(before == start) & (after == end)] = factor
         largest: FloatArray = weight.max(axis=1)
@@ -210,8 +211,8 @@ def sensitive_transitions(
 def tolerant(metric: Metric, tolerance: Weights) -> Metric:
     """Quality loss in units of what the true place tolerates: dense restaurants forgive noise, lone houses do not.
 
-    ``tolerance`` maps places to divisors (1 where not named), or has one for every place; along a vector the strictest
-    place decides.
+    ``tolerance`` maps places to divisors, or lists them from place 0 on; a place without one has the divisor 1. Along a
+    vector the strictest place decides.
 
     >>> tolerant(hamming(), {0: 4}).between(np.array([[0], [1]]), np.array([[2]]), np.array([]))
     array([[0.25],
@@ -280,18 +281,14 @@ def same_length(left: IntArray, right: IntArray) -> None:
 
 def checked_weights(weights: Weights, parameter: str, owner: str) -> dict[int, float]:
     """Factors for places as a mapping, each finite and >= 0."""
-    items = weights.items() if isinstance(weights, Mapping) else enumerate(weights)
-    places, factors = [], []
-    for place, factor in items:
-        places.append(int(place))
-        factors.append(factor)
-    if not factors:
-        return {}
-    return dict(zip(places, nonnegative(factors, parameter, owner, 1).tolist(), strict=True))
+    named = dict(weights.items() if isinstance(weights, Mapping) else enumerate(weights))
+    if min(named, default=0) < 0:
+        raise broken_rule(parameter, owner, "factors of places numbered from 0", f"place {min(named)}")
+    return {int(place): scalar(factor, parameter, owner) for place, factor in named.items()}
 
 
-def weight_of(weights: Mapping[int, float], places: IntArray) -> FloatArray:
-    """The factor of each place, 1 where none is named."""
-    table = np.ones(int(max(places.max(initial=0), max(weights, default=0))) + 1)
+def weight_of(weights: Mapping[int, float], places: IntArray, otherwise: float = 1.0) -> FloatArray:
+    """The factor of each place, or ``otherwise`` where none is named."""
+    table = np.full(int(max(places.max(initial=0), max(weights, default=0))) + 1, otherwise)
     table[list(weights)] = list(weights.values())
     return table[places]

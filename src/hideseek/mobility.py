@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
@@ -40,9 +41,9 @@ class Profile(Protocol):
         ...
 
     def following(self, past: IntArray, step: int) -> FloatArray:
-        """The law of place number ``step`` after each of these pasts, [past, place].
+        """The law of the place at ``step`` (now is 0, before is negative) after each of these pasts, [past, place].
 
-        A past holds the last min(step, memory) places, the oldest first; at step 0 it is empty.
+        A past holds the last places, the oldest first, at most ``memory`` of them; for the first place it is empty.
         """
         ...
 
@@ -56,7 +57,11 @@ class Trajectories:
     probability: FloatArray
 
     def at(self, offsets: Sequence[int]) -> IntArray:
-        """The places at these offsets, [sequence, offset]."""
+        """The places at these offsets, [sequence, offset].
+
+        >>> Trajectories((-1, 0), np.array([[0, 1], [1, 1]]), np.array([0.5, 0.5])).at((0,)).tolist()
+        [[1], [1]]
+        """
         missing = sorted(set(offsets) - set(self.offsets))
         if missing:
             raise broken_rule("law", "Trajectories.at", f"one that covers the offsets {missing}", self.offsets)
@@ -69,12 +74,17 @@ class Trajectories:
         >>> law.given({0: 1}, [[0.9, 0.1], [0.6, 0.4]]).probability
         array([0.2, 0.8])
         """
-        mechanism = nonnegative(table, "table", "Trajectories.given", 2)
+        owner = "Trajectories.given"
+        mechanism = nonnegative(table, "table", owner, 2)
+        if self.sequences.max(initial=0) >= len(mechanism):
+            raise broken_rule("table", owner, f"a row for place {self.sequences.max()}", f"{len(mechanism)} rows")
+        if not all(0 <= release < mechanism.shape[1] for release in exposed.values()):
+            raise broken_rule("exposed", owner, f"releases from 0 to {mechanism.shape[1] - 1}", dict(exposed))
         weight = self.probability.copy()
         for offset, release in exposed.items():
             weight *= mechanism[self.at((offset,))[:, 0], release]
         if not weight.sum() > 0:
-            raise broken_rule("exposed", "Trajectories.given", "releases that the table can produce", dict(exposed))
+            raise broken_rule("exposed", owner, "releases that the table can produce", dict(exposed))
         kept = weight > 0
         return Trajectories(self.offsets, self.sequences[kept], weight[kept] / weight.sum())
 
@@ -87,14 +97,15 @@ def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajector
     [[0, 0], [0, 1], [1, 0]]
     """
     wanted = tuple(sorted(set(offsets)))
+    if not wanted:
+        raise broken_rule("offsets", "possible_trajectories", "at least one", "none")
     first = wanted[0]
     kept: list[int] = []
     sequences, probability = np.zeros((1, 0), np.int64), np.ones(1)
     for offset in range(first, wanted[-1] + 1):
-        step = offset - first
-        width = min(step, profile.memory)
+        width = min(offset - first, profile.memory)
         pasts, index = np.unique(sequences[:, sequences.shape[1] - width :], axis=0, return_inverse=True)
-        law = profile.following(pasts, step)
+        law = profile.following(pasts, offset)
         count = int(np.count_nonzero(law, axis=1)[index.ravel()].sum())
         refuse_if_too_large(count * 8 * (len(kept) + 8), f"A law over {count} trajectories from {first} to {offset}")
         past, place = np.nonzero(law)
@@ -205,7 +216,7 @@ class MarkovProfile(_Learned):
     @classmethod
     def from_kernel(cls, states: IntArray, kernel: FloatArray, regions: Regions | None, owner: str) -> MarkovProfile:
         """The chain on tuples of places, refused unless every state leads to every other."""
-        law = long_run_law(state_chain(states, kernel), states, owner)
+        law = long_run_law(state_chain(states, kernel), states, "matrix" if regions is None else "traces", owner)
         return cls(frozen(states), frozen(kernel), frozen(law), regions)
 
     @classmethod
@@ -232,7 +243,7 @@ class MarkovProfile(_Learned):
         np.float64(1.0)
         """
         owner = "MarkovProfile.fit"
-        if not isinstance(order, int | np.integer) or order < 1:
+        if not isinstance(order, int | np.integer) or isinstance(order, bool) or order < 1:
             raise broken_rule("order", owner, "a whole number >= 1", order)
         smoothing = scalar(smoothing, "smoothing", owner, "a share, >= 0 and < 1")
         if smoothing >= 1:
@@ -243,6 +254,8 @@ class MarkovProfile(_Learned):
             way_out = "Use a longer 'step', a lower 'order', or close=True."
             raise broken_rule("traces", owner, f"traces with {order + 1} steps in a row", "none", way_out)
         places = len(visited)
+        if places**order >= 2**62:
+            raise broken_rule("order", owner, f"low enough to number the tuples of {places} places", order)
         if smoothing and order > 1:
             refuse_if_too_large(8 * places ** (order + 1), f"a smoothed chain of order {order} over {places} places")
             states = product(places, order)
@@ -254,9 +267,8 @@ class MarkovProfile(_Learned):
         kernel = np.divide(kernel, total, out=kernel, where=total > 0)
         if smoothing:
             anywhere = np.bincount(np.concatenate([place for place, _ in walks]), minlength=places)
-            kernel = np.where(total > 0, (1 - smoothing) * kernel, 0) + np.where(total > 0, smoothing, 1) * (
-                anywhere / anywhere.sum()
-            )
+            share = np.where(total > 0, smoothing, 1.0)
+            kernel = (1 - share) * kernel + share * anywhere / anywhere.sum()
         return cls.from_kernel(states, kernel, regions.keep(visited), owner)
 
     @property
@@ -284,12 +296,11 @@ class MarkovProfile(_Learned):
         length = past.shape[1]
         if length == self.order:
             return self.transition[state_index(self.states, past, self.places)]
-        joint = np.zeros((self.places**length, self.places))
-        np.add.at(joint, (encoded(self.states[:, :length], self.places), self.states[:, length]), self.state_law)
-        rows: FloatArray = joint[encoded(past, self.places)]
-        total = rows.sum(axis=1, keepdims=True)
-        rows /= np.where(total > 0, total, 1)
-        return rows
+        starts, index = np.unique(self.states[:, :length], axis=0, return_inverse=True)
+        joint = np.zeros((len(starts), self.places))
+        np.add.at(joint, (index.ravel(), self.states[:, length]), self.state_law)
+        joint /= joint.sum(axis=1, keepdims=True)
+        return np.asarray(joint[state_index(starts, past, self.places)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +308,7 @@ class PeriodicProfile(_Learned):
     """A first-order chain whose transitions follow the time of day (UTC).
 
     ``slots`` [slot, from, to] are the transition matrices of equal parts of the day, each ``steps_a_slot`` steps long.
-    The profile starts at step ``start`` of the day; ``at`` moves it.
+    Now, the offset 0 of a scenario, is step ``start`` of the day; ``at`` moves it.
     """
 
     slots: FloatArray
@@ -329,6 +340,7 @@ class PeriodicProfile(_Learned):
         weight = scalar(weight, "weight", owner, "a number > 0", least=np.finfo(float).tiny)
         base = MarkovProfile.fit(traces, regions, step)
         steps_a_slot = int(steps) // slots
+        refuse_if_too_large(3 * 8 * slots * base.places**2, f"{slots} transition matrices over {base.places} places")
         counts = np.zeros((slots, base.places, base.places))
         for place, moment in walks_through(traces, regions, step, owner)[1]:
             together = np.flatnonzero(np.diff(moment) == 1)
@@ -336,11 +348,17 @@ class PeriodicProfile(_Learned):
             np.add.at(counts, (slot, place[together], place[together + 1]), 1.0)
         matrices = counts + weight * base.transition
         matrices /= matrices.sum(axis=2, keepdims=True)
-        frozen(matrices)
-        return cls(matrices, steps_a_slot, base.regions)
+        profile = cls(frozen(matrices), steps_a_slot, base.regions)
+        frozen(profile.midnight)  # refused here, and not at the first use, if a day does not mix the places
+        return profile
 
     def at(self, time: str) -> PeriodicProfile:
-        """The same profile, starting at a time of day such as "08:30"."""
+        """The same profile when it is now another time of day.
+
+        >>> chain = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]])
+        >>> PeriodicProfile(chain, steps_a_slot=12).at("13:00").start
+        13
+        """
         moment = pd.to_timedelta(f"{time}:00" if time.count(":") == 1 else time, errors="coerce")
         if pd.isna(moment) or not pd.Timedelta(0) <= moment < DAY:
             raise broken_rule("time", "PeriodicProfile.at", 'a time of day such as "08:30"', repr(time))
@@ -363,22 +381,32 @@ class PeriodicProfile(_Learned):
 
     @property
     def transition(self) -> FloatArray:
-        """The transition matrix at the profile's start."""
+        """The transition matrix of now."""
         return np.asarray(self.slots[self.start // self.steps_a_slot])
 
     @cached_property
-    def stationary(self) -> FloatArray:
-        """The law of the place at the profile's start, on every day of a long life."""
+    def midnight(self) -> FloatArray:
+        """The law of the place at midnight, on every day of a long life."""
         powers = [np.linalg.matrix_power(slot, self.steps_a_slot) for slot in self.slots]
-        midnight = solved_law(np.linalg.multi_dot(powers) if len(powers) > 1 else powers[0])
-        for step in range(self.start):
-            midnight = midnight @ self.slots[step // self.steps_a_slot]
-        return midnight
+        day = sparse.csr_array(np.linalg.multi_dot(powers) if len(powers) > 1 else powers[0])
+        return long_run_law(day, np.arange(self.places)[:, None], "traces", "PeriodicProfile")
+
+    @property
+    def stationary(self) -> FloatArray:
+        """The law of the place now, on every day of a long life."""
+        return self.law_at(self.start)
+
+    def law_at(self, step: int) -> FloatArray:
+        """The law of the place at a step of the day."""
+        law = self.midnight
+        for past in range(step % self.steps_a_day):
+            law = law @ self.slots[past // self.steps_a_slot]
+        return law
 
     def following(self, past: IntArray, step: int) -> FloatArray:
         """The law of the next place, at the time of day that ``step`` falls on."""
-        if step == 0:
-            return np.broadcast_to(self.stationary, (len(past), self.places))
+        if past.shape[1] == 0:
+            return np.broadcast_to(self.law_at(self.start + step), (len(past), self.places))
         departed = (self.start + step - 1) % self.steps_a_day
         return np.asarray(self.slots[departed // self.steps_a_slot][past[:, -1]])
 
@@ -464,7 +492,7 @@ def state_chain(states: IntArray, kernel: FloatArray) -> sparse.csr_array:
     return sparse.csr_array((kernel[row, place], (row, index)), shape=(len(states), len(states)))
 
 
-def long_run_law(chain: sparse.csr_array, states: IntArray, owner: str) -> FloatArray:
+def long_run_law(chain: sparse.csr_array, states: IntArray, parameter: str, owner: str) -> FloatArray:
     """The stationary law of an irreducible chain; a reducible one is refused, with the places that trap it."""
     count, component = connected_components(chain, connection="strong")
     if count > 1:
@@ -476,14 +504,10 @@ def long_run_law(chain: sparse.csr_array, states: IntArray, owner: str) -> Float
         way_out = "Close the traces (close=True) or smooth them (smoothing=0.01), or give a matrix that returns."
         rule = "a chain in which every place leads to every other"
         got = f"one in which these places, once entered, are not left: {named}"
-        raise ReducibleError(rule_text("traces", owner, rule, got, way_out), places)
-    return solved_law(chain.toarray())
-
-
-def solved_law(matrix: FloatArray) -> FloatArray:
-    """The law that an irreducible transition matrix keeps."""
-    size = len(matrix)
-    system = matrix.T - np.eye(size)
+        raise ReducibleError(rule_text(parameter, owner, rule, got, way_out), places)
+    size = len(states)
+    refuse_if_too_large(3 * 8 * size**2, f"The long-run law of {size} states")
+    system = chain.toarray().T - np.eye(size)
     system[-1] = 1
     law: FloatArray = np.maximum(np.linalg.solve(system, np.eye(size)[-1]), 0)
     law /= law.sum()
@@ -493,6 +517,8 @@ def solved_law(matrix: FloatArray) -> FloatArray:
 def checked_step(step: str, owner: str) -> pd.Timedelta:
     """A length of time such as "5min"."""
     rule = 'a length of time > 0 such as "5min"'
+    if not isinstance(step, str | timedelta):
+        raise broken_rule("step", owner, rule, repr(step))
     try:
         length = pd.Timedelta(step)
     except ValueError:

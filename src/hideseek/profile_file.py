@@ -15,7 +15,8 @@ from hideseek.mobility import MarkovProfile, regions_of
 from hideseek.regions import Grid, Hexagons, Places, Regions
 
 VERSION = 1
-LARGEST = 256 * 2**20
+LARGEST = 256 * 2**20  # bytes
+LARGEST_GRID = 10**7
 
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
@@ -51,7 +52,15 @@ class _ProfileFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def save_profile(profile: MarkovProfile, path: str | os.PathLike[str], step: str) -> None:
-    """Write a profile whole or not at all, readable by its owner only."""
+    """Write a profile whole or not at all, readable by its owner only.
+
+    >>> import tempfile
+    >>> profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.2, 0.8]], Places([46.5, 46.6], [6.5, 6.6]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_profile(profile, f"{folder}/profile.json", step="5min")
+    ...     load_profile(f"{folder}/profile.json").transition.tolist()
+    [[0.5, 0.5], [0.2, 0.8]]
+    """
     state, place = np.nonzero(profile.transition)
     document = _ProfileFile(
         hideseek_profile=VERSION,
@@ -66,7 +75,7 @@ def save_profile(profile: MarkovProfile, path: str | os.PathLike[str], step: str
 
 
 def load_profile(path: str | os.PathLike[str]) -> MarkovProfile:
-    """Read a profile; a file that is not one, or breaks a rule, is refused."""
+    """Read a profile (see :func:`save_profile`); a file that is not one, or breaks a rule, is refused."""
     file = Path(path)
     try:
         if file.stat().st_size > LARGEST:
@@ -131,9 +140,12 @@ def regions_from(document: _GridFile | _PlacesFile | _HexagonsFile) -> Regions:
     """Regions from plain data."""
     match document:
         case _GridFile():
-            grid = Grid(document.south, document.north, document.west, document.east, document.rows, document.columns)
-            if len(set(document.kept)) < len(document.kept) or not set(document.kept) <= set(range(len(grid))):
+            cells = document.rows * document.columns
+            if cells > LARGEST_GRID:
+                raise ParameterError(f"Its grid has {cells} cells; at most {LARGEST_GRID} are read.")
+            if len(set(document.kept)) < len(document.kept) or not all(0 <= cell < cells for cell in document.kept):
                 raise ParameterError("The grid keeps a cell twice, or one that it does not have.")
+            grid = Grid(document.south, document.north, document.west, document.east, document.rows, document.columns)
             return grid.keep(document.kept)
         case _PlacesFile():
             return Places(document.latitudes, document.longitudes, tuple(document.names))

@@ -104,7 +104,12 @@ class Grid(_ByCentre):
 
     @classmethod
     def covering(cls, traces: pd.DataFrame, rows: int, columns: int) -> Grid:
-        """The smallest grid that holds every fix, with a thousandth of a degree to spare."""
+        """The smallest grid that holds every fix, with a thousandth of a degree to spare.
+
+        >>> from hideseek.data import synthetic_city
+        >>> len(Grid.covering(synthetic_city(people=1, days=1), rows=4, columns=5))
+        20
+        """
         traces = check_traces(traces, "Grid.covering")
         low = traces[["latitude", "longitude"]].min() - 1e-3
         high = traces[["latitude", "longitude"]].max() + 1e-3

@@ -47,7 +47,11 @@ class Scenario:
 
     @classmethod
     def sporadic(cls) -> Scenario:
-        """One place, released now; nothing was seen."""
+        """One place, released now; nothing was seen.
+
+        >>> Scenario.sporadic().offsets
+        (0,)
+        """
         return cls(target=(0,))
 
     @classmethod
@@ -68,6 +72,9 @@ class Scenario:
 
         ``route="planned"``: the next place is known in advance, as in the paper. ``"unknown"``: the release of now may
         not depend on it, as on any device that cannot see the future.
+
+        >>> Scenario.present_future("planned").release, Scenario.present_future("unknown").causal
+        ((0, 1), True)
         """
         if route not in ("planned", "unknown"):
             raise broken_rule("route", "Scenario.present_future", "'planned' or 'unknown'", repr(route))
@@ -89,12 +96,13 @@ class Scenario:
         return tuple(sorted({*self.target, *self.seen, *self.quality, *self.known}))
 
     def causal_groups(self, inputs: IntArray) -> list[tuple[int, IntArray]]:
-        """For every release but the last: how many releases there are by then, and which inputs look alike by then."""
+        """For every release before the last known place: its number, and which inputs look alike by then."""
         known = np.array(self.known)
         groups = []
-        for length, moment in enumerate(self.release[:-1], start=1):
-            by_then = inputs[:, known <= moment]
-            groups.append((length, np.unique(by_then, axis=0, return_inverse=True)[1].ravel()))
+        for length, moment in enumerate(self.release, start=1):
+            if known[-1] > moment:
+                by_then = inputs[:, known <= moment]
+                groups.append((length, np.unique(by_then, axis=0, return_inverse=True)[1].ravel()))
         return groups
 
 

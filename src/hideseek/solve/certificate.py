@@ -25,7 +25,7 @@ from hideseek.arrays import FloatArray, IntArray
 from hideseek.errors import CertificateError
 from hideseek.game import Alternatives, Game, Objective, Rows
 
-ROW_TOLERANCE = 1e-8  # extra rows hold to this after the repair; HiGHS itself promises 1e-7
+ROW_TOLERANCE = 1e-8  # extra rows hold to this share of their largest coefficient; HiGHS itself promises 1e-7
 LIGHT = 250_000  # tables with more entries than this are multiplied as sparse matrices
 
 
@@ -62,13 +62,16 @@ def certify(problem: Alternatives, answer: Answer, safe: FloatArray | None = Non
     rounding = (sum(answer.table.shape) + max(len(game.error) for game in games) + 16) * np.finfo(float).eps
     table = light(answer.table)
     privacies = np.array([(game.error @ table).min(axis=0).sum() for game in games]) * (1 - rounding)
-    privacy = privacies.min() if problem.objective is Objective.MINIMUM else problem.weights @ privacies
-    bound = upper_bound(problem, answer, rounding)
+    privacy = float(privacies.min() if problem.objective is Objective.MINIMUM else problem.weights @ privacies)
+    with np.errstate(over="ignore", invalid="ignore"):  # the next lines refuse what overflows
+        bound = upper_bound(problem, answer, rounding)
+    losses = np.array([np.vdot(game.cost, answer.table) for game in games])
+    if not (np.isfinite(bound) and np.isfinite(losses).all() and privacy <= bound):
+        raise CertificateError(f"The solver's numbers give no bounds: {privacy} to {bound}, losing {losses}.")
     # next to a value of nothing a relative distance means nothing: there it is relative to a millionth of the risk
     floor = 1e-6 * max(game.prior_risk for game in games)
     gap = (bound - privacy) / max(bound, floor) if bound > 0 else 0.0
-    losses = np.array([np.vdot(game.cost, answer.table) for game in games])
-    return Certificate(answer, float(privacy), float(bound), float(gap), privacies, losses)
+    return Certificate(answer, privacy, bound, gap, privacies, losses)
 
 
 def upper_bound(problem: Alternatives, answer: Answer, rounding: float) -> float:
@@ -110,6 +113,8 @@ def repair(problem: Alternatives, answer: Answer, safe: FloatArray | None) -> An
     games = problem.games
     inputs, releases = games[0].cost.shape
     rows = games[0].rows
+    if len(answer.attacks) != len(games):
+        raise CertificateError(f"The solver's answer has {len(answer.attacks)} attacks where {len(games)} are needed.")
     shapes = {
         "table": (answer.table, (inputs, releases)),
         "prices": (answer.prices, (len(games),)),
@@ -141,12 +146,13 @@ def repair(problem: Alternatives, answer: Answer, safe: FloatArray | None) -> An
 def stochastic(matrix: FloatArray, fallback: Callable[[], FloatArray]) -> FloatArray:
     """Clip negative entries and make rows sum to 1; a row with nothing left takes the fallback's."""
     clipped = np.maximum(matrix, 0)
-    total = clipped.sum(axis=1, keepdims=True)
-    empty = total[:, 0] <= 1e-9
+    largest = clipped.max(axis=1, keepdims=True)
+    empty = largest[:, 0] <= 1e-9
     if empty.any():
         clipped[empty] = fallback()[empty]
-        total[empty] = 1
-    clipped /= total
+        largest[empty] = 1
+    clipped /= largest  # first, since the sum of what a solver says may overflow
+    clipped /= clipped.sum(axis=1, keepdims=True)
     return clipped
 
 
@@ -181,9 +187,11 @@ def repaired_table(problem: Alternatives, table: FloatArray, safe: FloatArray | 
         table = fill_unvisited(problem, table)
     else:
         activity = rows.matrix @ table.ravel()
-        violation = max(np.max(rows.lower - activity, initial=0), np.max(activity - rows.upper, initial=0))
-        if violation > ROW_TOLERANCE:
-            raise CertificateError(f"The solver's table breaks an extra row by {violation:.3g}.")
+        broken = np.max(np.maximum(rows.lower - activity, activity - rows.upper), initial=0)
+        if broken > ROW_TOLERANCE:
+            raise CertificateError(
+                f"The solver's table breaks an extra row by {broken:.3g} of its largest coefficient."
+            )
     return table
 
 
@@ -233,5 +241,5 @@ def onto_rows(table: FloatArray, rows: Rows) -> FloatArray:
         return table
     moved = values + sparse.linalg.lsqr(matrix, residual, atol=1e-15, btol=1e-15)[0]
     projected = np.zeros(table.size)
-    projected[support] = np.maximum(moved, 0)
-    return projected.reshape(table.shape)
+    projected[support] = moved
+    return stochastic(projected.reshape(table.shape), lambda: table)

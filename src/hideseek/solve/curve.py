@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.arrays import FloatArray, nonnegative, scalar
+from hideseek.errors import broken_rule
 from hideseek.game import Alternatives, Game
 from hideseek.solve.certificate import Certificate
 from hideseek.solve.double_oracle import DoubleOracle
@@ -37,7 +38,12 @@ class Curve:
     quality_loss: FloatArray
 
     def lower(self, budget: npt.ArrayLike) -> FloatArray:
-        """Privacy that is certainly reached within a budget, by mixing the mechanisms at the points."""
+        """Privacy that is certainly reached within a budget, by mixing the mechanisms at the points.
+
+        >>> curve = Curve(*map(np.array, ([0.0, 1.0], [0.0, 0.5], [0.0, 0.5], [2.0, 0.0], [0.0, 1.0])))
+        >>> curve.lower([0.5, 2.0]).tolist(), curve.upper([0.2, 2.0]).tolist()
+        ([0.25, 0.5], [0.4, 0.5])
+        """
         loss, privacy = upper_hull(self.quality_loss, self.privacy)
         budget = np.asarray(budget, float)
         affordable = budget >= loss[0] * (1 - 1e-12)
@@ -52,8 +58,8 @@ class Curve:
     @property
     def width(self) -> float:
         """The largest distance between the envelopes, from the first point to the last."""
-        corners = self.corners
-        return float(np.max(self.upper(corners) - self.lower(corners), initial=0.0))
+        where = np.r_[self.budget[[0, -1]], self.corners]
+        return float((self.upper(where) - self.lower(where)).max())
 
     @property
     def corners(self) -> FloatArray:
@@ -85,6 +91,8 @@ def trade_off(
     >>> curve.lower([0.25, 0.5, 0.9]).round(6).tolist()
     [0.25, 0.5, 0.5]
     """
+    if not isinstance(game, Game):
+        raise broken_rule("game", "trade_off", "a single Game", type(game).__name__)
     scalar(tolerance, "tolerance", "trade_off", "a number > 0", least=np.finfo(float).tiny)
     points = _Points(game, accuracy=1e-10 if breakpoints else 1e-6)
     if budgets is None:
@@ -112,11 +120,12 @@ def trade_off(
 def upper_hull(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The corners of the least concave nondecreasing function above the points.
 
-    >>> [axis.tolist() for axis in upper_hull(np.array([0.0, 1, 2, 3]), np.array([0.0, 0, 2, 1]))]
+    >>> [axis.tolist() for axis in upper_hull(np.array([0.0, 3, 2, 1]), np.array([0.0, 1, 2, 0]))]
     [[0.0, 2.0, 3.0], [0.0, 2.0, 2.0]]
     """
     hull: list[tuple[float, float]] = []
-    for a, b in sorted(zip(x.tolist(), np.maximum.accumulate(y[np.argsort(x, kind="stable")]).tolist(), strict=True)):
+    order = np.argsort(x, kind="stable")
+    for a, b in zip(x[order].tolist(), np.maximum.accumulate(y[order]).tolist(), strict=True):
         while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (a - hull[-2][0]) <= (b - hull[-2][1]) * (
             hull[-1][0] - hull[-2][0]
         ):

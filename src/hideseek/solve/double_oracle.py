@@ -24,15 +24,13 @@ from hideseek.arrays import FloatArray, IntArray, pairs_with_equal
 from hideseek.errors import SolverError
 from hideseek.game import Alternatives, Objective
 from hideseek.solve.certificate import Answer, Certificate, certify
-from hideseek.solve.full_program import safe_mechanism
+from hideseek.solve.full_program import BoolArray, budget_units, safe_mechanism
 
 FIRST_GUESSES = 3  # for every release, in the first program
 NEW_GUESSES, NEW_RELEASES = 2, 3  # for every release, and for every input and release, added in a round
 SIGNIFICANT = 1e-9  # a violation or a reduced profit below this, in units of the prior risk, is rounding
-MARGIN = 1e-8  # where mixing cannot mend a table exactly, the program's budgets are smaller by this share
 DENSE = 100_000  # tables with fewer entries than this are cheaper dense
 
-BoolArray = npt.NDArray[np.bool_]
 Progress = Callable[[int, float, float], None]
 
 
@@ -53,10 +51,11 @@ class DoubleOracle:
         self.guesses_of = [slice(end - size, end) for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
         self.inputs, self.releases = games[0].cost.shape
         self.risk = max(game.prior_risk for game in games) or 1.0
-        self.units = np.array([max(game.budget, 1e-3 * game.saturation) or 1.0 for game in games])
+        self.units = budget_units(problem)
         weight = self.error.max(axis=0)
         self.scale = np.maximum(weight / (weight.mean() or 1.0), 1e-4)
         self.row_scale = np.ones(self.extra)
+        self.row_columns = None if self.rows is None else self.rows.matrix.tocsc()
         if self.rows is not None:
             coefficient = abs(self.rows.matrix) @ sparse.diags_array(np.repeat(1 / self.scale, self.releases))
             self.row_scale = 1 / np.maximum(coefficient.max(axis=1).toarray().ravel(), 1e-12)
@@ -74,7 +73,7 @@ class DoubleOracle:
         self.highs.setOptionValue("output_flag", False)
         infinity = highspy.kHighsInf
         lower = [np.full(count, -infinity), self.scale]
-        upper = [self._budgets(), self.scale]
+        upper = [np.array([game.budget for game in self.problem.games]) / self.units, self.scale]
         if self.several:
             lower.append(np.full(count, -infinity))
             upper.append(np.zeros(count))
@@ -109,15 +108,6 @@ class DoubleOracle:
         )
         self._first_program()
 
-    def _budgets(self) -> FloatArray:
-        """The budgets as HiGHS sees them: a little smaller where mixing could not mend a table, but still feasible."""
-        budgets: FloatArray = np.array([game.budget for game in self.problem.games])
-        if self.safe is not None:
-            least = np.array([np.vdot(game.cost, self.safe) for game in self.problem.games])
-            budgets = np.maximum(budgets * (1 - MARGIN), np.minimum(budgets, least))
-        budgets /= self.units
-        return budgets
-
     def _first_program(self) -> None:
         """The cheapest releases, the best constant one, and the guesses that are best for the inputs nearest to it."""
         columns = np.zeros_like(self.has_column)
@@ -151,8 +141,8 @@ class DoubleOracle:
             for k, game in enumerate(self.problem.games)
         ]
         parts.append((at, count + i, np.ones(len(i))))
-        if self.rows is not None:
-            entries = self.rows.matrix.tocsc()[:, i * self.releases + o].tocoo()
+        if self.row_columns is not None:
+            entries = self.row_columns[:, i * self.releases + o].tocoo()
             first = self.fixed_rows - self.extra
             value = entries.data * self.row_scale[entries.row] / self.scale[i[entries.col]]
             parts.append((entries.col, first + entries.row, value))
@@ -192,7 +182,7 @@ class DoubleOracle:
     def set_budget(self, budget: float) -> None:
         """Change the one game's budget; columns, rows and basis stay."""
         self.problem = Alternatives((self.problem.games[0].with_budget(budget),))
-        self.highs.changeRowBounds(0, -highspy.kHighsInf, self._budgets()[0])
+        self.highs.changeRowBounds(0, -highspy.kHighsInf, budget / self.units[0])
 
     def close(self, tolerance: float, deadline: float, progress: Progress | None) -> tuple[Certificate, bool]:
         """Alternate until the gap is at most ``tolerance``; also says whether time ran out first."""

@@ -7,20 +7,23 @@ HiGHS, apart from the one that the double oracle drives.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
 from hideseek.arrays import FloatArray
 from hideseek.errors import BudgetError, SolverError, rule_text
-from hideseek.game import Alternatives, Objective
+from hideseek.game import Alternatives, Objective, Rows, budget_too_small
 from hideseek.solve.certificate import Answer, onto_rows, stochastic
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 def full_program(problem: Alternatives) -> Answer:
     """Solve the whole program.
 
     Variables: f[i, o]; then y[s, o], what the adversary errs by in game s on release o; then z, the objective's
-    lower bound, which only the minimum over games needs.
+    lower bound, which only the minimum over games needs. Errors are in units of the prior risk, costs of the budget.
     """
     games = problem.games
     inputs, releases = games[0].cost.shape
@@ -28,10 +31,15 @@ def full_program(problem: Alternatives) -> Answer:
     several = problem.objective is Objective.MINIMUM
     height = len(games) * releases
     count = sum(len(game.error) for game in games) * releases
-    errors = sparse.vstack([sparse.kron(-game.error, each) for game in games])
+    risk = max(game.prior_risk for game in games) or 1.0
+    units = budget_units(problem)
+    errors = sparse.vstack([sparse.kron(-game.error / risk, each) for game in games])
     guessed = sparse.block_diag([sparse.kron(np.ones((len(game.error), 1)), each) for game in games])
-    matrix = [sparse.hstack([errors, guessed, sparse.csr_array((count, 1))]), costs(problem, height + 1)]
-    limit = [np.zeros(count), np.array([game.budget for game in games])]
+    matrix = [
+        sparse.hstack([errors, guessed, sparse.csr_array((count, 1))]),
+        sparse.hstack([costs(problem, units), sparse.csr_array((len(games), height + 1))]),
+    ]
+    limit = [np.zeros(count), np.array([game.budget for game in games]) / units]
     if several:
         sums = sparse.kron(sparse.eye_array(len(games)), -np.ones((1, releases)))
         zeros = sparse.csr_array((len(games), inputs * releases))
@@ -53,16 +61,21 @@ def full_program(problem: Alternatives) -> Answer:
     return Answer(
         table=result.x[: inputs * releases].reshape(inputs, releases),
         attacks=tuple(attacks),
-        prices=dual[count : count + len(games)],
+        prices=dual[count : count + len(games)] * risk / units,
         mix=np.asarray(shares),
-        multipliers=row_multipliers(problem, result, dual),
+        multipliers=np.zeros(0) if games[0].rows is None else row_multipliers(games[0].rows, inputs, result) * risk,
     )
 
 
-def costs(problem: Alternatives, padding: int) -> sparse.csr_array:
+def budget_units(problem: Alternatives) -> FloatArray:
+    """What costs are measured in: each game's budget, or where that is next to nothing, a share of saturation."""
+    return np.array([max(game.budget, 1e-3 * game.saturation) or 1.0 for game in problem.games])
+
+
+def costs(problem: Alternatives, units: FloatArray) -> sparse.csr_array:
     """One row for every game's quality loss."""
-    rows = sparse.csr_array(np.array([game.cost.ravel() for game in problem.games]))
-    return sparse.hstack([rows, sparse.csr_array((len(problem.games), padding))], format="csr")
+    rows = zip(problem.games, units, strict=True)
+    return sparse.csr_array(np.array([game.cost.ravel() / unit for game, unit in rows]))
 
 
 def minimise(
@@ -83,7 +96,7 @@ def minimise(
     totals = [np.ones(inputs)]
     rows = problem.games[0].rows
     if rows is not None:
-        same, upper, low = row_kinds(problem)
+        same, upper, low = row_kinds(rows)
         equal.append(padded(rows.matrix[same]))
         totals.append(rows.lower[same])
         matrix = [*matrix, padded(rows.matrix[upper]), padded(-rows.matrix[low])]
@@ -102,26 +115,20 @@ def minimise(
     return result
 
 
-def row_kinds(problem: Alternatives) -> tuple[FloatArray, FloatArray, FloatArray]:
+def row_kinds(rows: Rows) -> tuple[BoolArray, BoolArray, BoolArray]:
     """Which extra rows are equations, which are bounded above, and which below."""
-    rows = problem.games[0].rows
-    if rows is None:
-        raise SolverError("The game has no extra rows.")
     same = rows.lower == rows.upper
     return same, ~same & np.isfinite(rows.upper), ~same & np.isfinite(rows.lower)
 
 
-def row_multipliers(problem: Alternatives, result: OptimizeResult, dual: FloatArray) -> FloatArray:
+def row_multipliers(rows: Rows, inputs: int, result: OptimizeResult) -> FloatArray:
     """The multipliers of the extra rows, gathered from where :func:`minimise` put them."""
-    rows = problem.games[0].rows
-    if rows is None:
-        return np.zeros(0)
-    same, upper, low = row_kinds(problem)
+    same, upper, low = row_kinds(rows)
     multipliers = np.zeros(len(rows.lower))
-    multipliers[same] = -result.eqlin.marginals[problem.games[0].cost.shape[0] :]
-    tail = len(dual) - upper.sum() - low.sum()
-    multipliers[upper] += dual[tail : tail + upper.sum()]
-    multipliers[low] -= dual[tail + upper.sum() :]
+    multipliers[same] = -result.eqlin.marginals[inputs:]
+    bounded = -result.ineqlin.marginals[-(upper.sum() + low.sum()) or len(result.ineqlin.marginals) :]
+    multipliers[upper] += bounded[: upper.sum()]
+    multipliers[low] -= bounded[upper.sum() :]
     return multipliers
 
 
@@ -132,15 +139,16 @@ def safe_mechanism(problem: Alternatives) -> FloatArray:
     """
     games = problem.games
     size = games[0].cost.size
-    units = np.array([max(game.budget, 1e-3 * game.saturation, 1e-300) for game in games])
-    matrix = sparse.hstack([costs(problem, 0), -units[:, None]], format="csr")
-    limit = np.array([game.budget for game in games])
+    units = budget_units(problem)
+    matrix = sparse.hstack([costs(problem, units), -np.ones((len(games), 1))], format="csr")
+    limit = np.array([game.budget for game in games]) / units
     result = minimise(np.r_[np.zeros(size), 1.0], [matrix], [limit], problem, np.r_[np.zeros(size), -np.inf])
     if result.x[-1] > 1e-9:
-        least = games[0].budget + result.x[-1] * units[0]
-        rule = f"at least the least possible loss, {least:.9g}" if len(games) == 1 else "met by one mechanism together"
-        got = games[0].budget if len(games) == 1 else f"{[game.budget for game in games]}, short by {result.x[-1]:.3g}"
-        raise BudgetError(rule_text("budget", "solve", rule, got, "Raise the budget."), float(least))
+        if len(games) == 1:
+            raise budget_too_small(games[0].budget, float(games[0].budget + result.x[-1] * units[0]))
+        got = f"{[game.budget for game in games]}, short by {result.x[-1]:.1%} of each"
+        text = rule_text("budget", "solve", "met by one mechanism in all games", got, "Raise the budgets.")
+        raise BudgetError(text, float(games[0].budget + result.x[-1] * units[0]))
     table = np.maximum(result.x[:size], 0).reshape(games[0].cost.shape)
     table = stochastic(table, lambda: table)
     rows = games[0].rows

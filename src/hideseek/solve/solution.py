@@ -22,7 +22,7 @@ class Status(StrEnum):
     """How a solve ended."""
 
     OPTIMAL = "optimal"  # the certified gap is within the tolerance
-    STALLED = "stalled"  # the solver's own accuracy was reached first; the gap is what it is
+    STALLED = "stalled"  # nothing was left to improve, and the gap is what it is
     TIME_LIMIT = "time limit"
 
 
@@ -33,7 +33,6 @@ class Method(StrEnum):
     CLOSED_FORM = "closed form"
     DOUBLE_ORACLE = "double oracle"
     FULL_PROGRAM = "full program"
-    WORST_CASE = "worst case"  # what solve_worst_case answers with; not for solve
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +82,9 @@ def solve(
 ) -> Solution:
     """The mechanism that maximises privacy within the budget, certified.
 
-    Stops when the relative gap between the certified bounds is at most ``tolerance``, or after ``time_limit`` seconds
-    with the gap reached by then. ``progress`` is called with (round, lower bound, upper bound).
+    Stops when the relative gap between the certified bounds is at most ``tolerance``. The double oracle also stops
+    after the round in which ``time_limit`` seconds are over, with the gap reached by then, and calls ``progress`` with
+    (round, lower bound, upper bound) as the solver sees them; what is returned is certified.
 
     >>> game = Game.from_prior([0.5, 0.3, 0.2], 1 - np.eye(3), 1 - np.eye(3), budget=0.1)
     >>> solution = solve(game)
@@ -95,10 +95,8 @@ def solve(
     deadline = np.inf if time_limit is None else time.monotonic() + scalar(time_limit, "time_limit", "solve")
     try:
         method = Method(str(method).replace("_", " "))
-        if method is Method.WORST_CASE:
-            raise ValueError
     except ValueError:
-        names = ", ".join(repr(str(name)) for name in Method if name is not Method.WORST_CASE)
+        names = ", ".join(repr(str(name)) for name in Method)
         raise broken_rule("method", "solve", f"one of {names}", repr(method)) from None
     problem = as_alternatives(game)
     if method in (Method.AUTO, Method.CLOSED_FORM):
@@ -106,8 +104,8 @@ def solve(
         if certificate is not None:
             return finished(game, certificate, Status.OPTIMAL, Method.CLOSED_FORM, 0)
         if method is Method.CLOSED_FORM:
-            way_out = "Use 'auto'."
-            raise broken_rule("method", "solve", "'closed form' only for games that have one", "another game", way_out)
+            rule = "'closed form' only for games that have one"
+            raise broken_rule("method", "solve", rule, "a game without", "Use 'auto'.")
     if method is Method.FULL_PROGRAM:
         safe = None if len(problem.games) == 1 and problem.games[0].rows is None else safe_mechanism(problem)
         certificate = certify(problem, full_program(problem), safe)

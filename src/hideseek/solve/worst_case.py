@@ -42,9 +42,10 @@ def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60
     """
     owner = "solve_worst_case"
     scalar(time_limit, "time_limit", owner)
+    scalar(tolerance, "tolerance", owner)
     if not game.mass.size or game.rows is not None:
-        rule = "one made by from_prior or from_scenario, so that its inputs have probabilities, without extra rows"
-        raise broken_rule("game", owner, rule, "another")
+        rule = "one whose inputs have probabilities (from_prior, from_scenario), without extra rows"
+        raise broken_rule("game", owner, rule, "one with extra rows" if game.mass.size else "one without probabilities")
     size = game.error.size * game.cost.shape[1]
     if size > LARGEST:
         text = f"The worst case over {len(game.cost)} inputs is a mixed-integer program with {size} variables"
@@ -65,7 +66,7 @@ def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60
         privacies=np.array([privacy]),
         losses=np.array([np.vdot(game.cost, table)]),
         status=Status.OPTIMAL if gap <= tolerance else Status.STALLED,
-        method=Method.WORST_CASE,
+        method=Method.FULL_PROGRAM,
         iterations=1,
     )
 
