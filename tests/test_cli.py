@@ -6,12 +6,13 @@ import json
 import stat
 import subprocess
 import sys
+from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from hideseek import synthetic_city
+from hideseek import distances, load_profile, synthetic_city
 from hideseek.cli import main
 
 TRACES = synthetic_city(people=2, days=4, seed=1)
@@ -48,7 +49,7 @@ def test_learn_then_solve_then_curve(run, traces, tmp_path):
     assert 0 < sum(row["share"] for row in learned["busiest"]) <= 1 + 1e-9
     assert stat.S_IMODE((tmp_path / "p.json").stat().st_mode) == 0o600
 
-    status, out, err = run("solve", "p.json", "--budget", "40%", "--out", "m.csv", "--json")
+    status, out, err = run("solve", "p.json", "--budget", "40%", "--out", "m.csv", "--attack", "a.csv", "--json")
     assert status == 0, err
     solved = json.loads(out)
     assert solved["status"] == "optimal"
@@ -59,6 +60,14 @@ def test_learn_then_solve_then_curve(run, traces, tmp_path):
     assert table.groupby("known_0")["probability"].sum().to_numpy() == pytest.approx(1)
     assert table["known_0"].nunique() == learned["places"]
     assert stat.S_IMODE((tmp_path / "m.csv").stat().st_mode) == 0o600
+    attack = pd.read_csv(tmp_path / "a.csv")
+    assert attack.groupby("release_0")["probability"].sum().to_numpy() == pytest.approx(1)
+    # the two files together are the certified privacy: truth, release and guess, with distances between the centres
+    joint = table.merge(attack, on="release_0", suffixes=("", "_guess"))
+    profile = load_profile(tmp_path / "p.json")
+    metres = distances(profile.regions)[joint["guess_0"], joint["known_0"]]
+    weight = profile.stationary[joint["known_0"]] * joint["probability"] * joint["probability_guess"]
+    assert (weight * metres).sum() == pytest.approx(solved["privacy"], rel=1e-5)
 
     status, out, err = run("curve", "p.json", "--points", "6", "--out", "c.csv", "--figure", "c.png", "--json")
     assert status == 0, err
@@ -68,6 +77,23 @@ def test_learn_then_solve_then_curve(run, traces, tmp_path):
     assert privacy[-1] == pytest.approx(curve["prior_risk"])
     assert len(pd.read_csv(tmp_path / "c.csv")) == 6
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_several_files_of_one_person_are_joined(run, tmp_path):
+    one = TRACES[TRACES["user_id"] == "person-000"].drop(columns="user_id")
+    (tmp_path / "days").mkdir()
+    for day, part in one.groupby(one["tracked_at"].dt.date):
+        part.to_csv(tmp_path / "days" / f"{day}.csv", index=False)
+    status, out, err = run("learn", "days", "--one-person", "--grid", "6x6", "--json")
+    assert status == 0, err
+    assert json.loads(out)["user"] == "days"
+    status, out, _ = run("learn", "days", "--grid", "6x6", "--out", "q.json", "--json")
+    assert status == 0
+    assert load_profile("profile.json").places > load_profile("q.json").places
+
+
+def test_the_version_is_told(run):
+    assert run("--version")[1].strip() == version("hideseek")
 
 
 def test_traces_go_straight_into_solve(run, traces):
@@ -135,6 +161,8 @@ def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
         (["learn", "TRACES", "--places", "none.csv"], "'places' parameter"),
         (["learn", "TRACES", "--h3", "99"], "'resolution' parameter"),
         (["learn", "TRACES", "--step", "never"], "'step' parameter"),
+        (["learn", "TRACES", "--h3", "5", "--places", "p.csv"], "'places and h3' parameter"),
+        (["learn", "TRACES", "--grid", "100000x100000"], "A grid of 100000 x 100000 cells would need"),
         (["learn", "TRACES", "--format", "kml"], "'format' parameter"),
         (["learn", "TRACES", "--grid", "1x1"], "two or more places"),
         (["solve", "TRACES", "--budget", "lots"], "'budget' parameter"),

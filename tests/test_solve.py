@@ -268,3 +268,38 @@ def test_an_unknown_method_is_refused_with_the_names(method):
 def test_a_tolerance_must_be_positive(tolerance):
     with pytest.raises(ParameterError, match="The 'tolerance' parameter of solve"):
         solve(euclid_game(2, 2, 0.5), tolerance=tolerance)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e9])
+@pytest.mark.parametrize("method", METHODS)
+def test_units_do_not_matter(unit, method):
+    distance = grid_distances(2, 3)
+    one = Game.from_prior(zipf(6), distance, distance**2, 0.4)
+    other = Game.from_prior(zipf(6), distance * unit, (distance * unit) ** 2, 0.4 * unit**2)
+    assert solve(other, method=method).privacy / unit == pytest.approx(solve(one).privacy, rel=2e-6)
+
+
+@given(st.integers(0, 10**6), st.floats(-13, -1), st.sampled_from([0.05, 1.0]))
+@settings(max_examples=60, deadline=None)
+def test_budgets_next_to_the_least_loss_are_met(seed, power, skew):
+    generator = np.random.default_rng(seed)
+    size = int(generator.integers(2, 6))
+    prior = generator.dirichlet(np.full(size, skew))
+    game = Game.from_prior(prior / prior.sum(), generator.random((size, size)), generator.random((size, size)), 1e9)
+    game = game.with_budget(game.least_loss * (1 + 10**power))
+    solution = solve(game)
+    assert solution.quality_loss <= game.budget
+    assert solution.privacy <= solution.bound <= game.prior_risk * (1 + 1e-12)
+
+
+def test_a_budget_that_misses_the_least_loss_by_rounding_is_the_least_loss():
+    game = random_game(3, 3, 3, 3, 0.5)
+    rounded = game.with_budget(game.least_loss * (1 - 1e-14))
+    assert rounded.budget == game.least_loss
+    assert solve(rounded).privacy <= solve(rounded).bound
+
+
+@pytest.mark.parametrize("nothing", [3, None, "game"])
+def test_what_is_no_game_is_refused(nothing):
+    with pytest.raises(ParameterError, match="a Game, or Alternatives"):
+        solve(nothing)

@@ -787,3 +787,14 @@ def test_what_is_no_table_or_has_no_rows_breaks_a_rule():
 def test_the_limits_themselves_are_allowed():
     limits = by_hand(latitude=[-90, 90], longitude=[-180, 180], tracked_at=[0, 1])
     assert len(check_traces(limits, "fit")) == 2
+
+
+@pytest.mark.parametrize("stamp", ["253402300799", "-5"])
+def test_a_placeholder_date_does_not_pass_for_another(tmp_path, stamp):
+    (tmp_path / "new_x.txt").write_text(f"37.7 -122.4 0 {stamp}\n37.7 -122.4 0 1211018460\n")
+    with pytest.warns(TraceWarning, match="1 of 2 rows"):
+        table = read_traces(tmp_path / "new_x.txt")
+    assert table["tracked_at"].dt.year.tolist() == [2008]
+    (tmp_path / "new_y.txt").write_text(f"37.7 -122.4 0 {stamp}\n")
+    with pytest.raises(TraceError, match=stamp):
+        read_traces(tmp_path / "new_y.txt")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from enum import StrEnum
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +21,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hideseek.arrays import IntArray, scalar
+from hideseek.arrays import FloatArray, IntArray, scalar
 from hideseek.errors import HideseekError, broken_rule
 from hideseek.game import Game
 from hideseek.metrics import Metric, distance, hamming, squared, total
@@ -29,7 +30,7 @@ from hideseek.profile_file import is_profile, load_profile, save_profile, write_
 from hideseek.regions import Grid, Hexagons, Places, Regions
 from hideseek.scenario import Scenario
 from hideseek.solve import Solution, solve, trade_off
-from hideseek.traces import FORMATS, TraceWarning, read_traces
+from hideseek.traces import FORMATS, TraceWarning, check_traces, read_traces
 
 app = typer.Typer(
     name="hideseek",
@@ -89,6 +90,22 @@ def main() -> None:
         raise SystemExit(2) from None
 
 
+def tell_version(wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted:
+        typer.echo(version("hideseek"))
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    _: Annotated[
+        bool, typer.Option("--version", callback=tell_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Location privacy: provably the most that you can have for the quality you need."""
+
+
 @app.command(epilog="Example: hideseek demo --out my-demo")
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Folder for the report.")] = Path("hideseek-demo"),
@@ -113,6 +130,7 @@ def learn(
     source: Annotated[Path, typer.Argument(metavar="TRACES", help="A file, a folder or an archive of traces.")],
     profile_path: Annotated[Path, typer.Option("--out", help="The profile file to write.")] = Path("profile.json"),
     user: User = None,
+    one_person: Annotated[bool, typer.Option("--one-person", help="All traces are of one person.")] = False,
     grid: GridSize = "10x25",
     box: Annotated[str | None, typer.Option(help="Edges of the grid in degrees: SOUTH,NORTH,WEST,EAST.")] = None,
     places: Annotated[Path | None, typer.Option(help="CSV with latitude,longitude: places instead of a grid.")] = None,
@@ -124,7 +142,9 @@ def learn(
     as_json: AsJson = False,
 ) -> None:
     """Learn a person's mobility profile from traces."""
-    traces, who = traces_of(source, user, form)
+    traces, who = traces_of(source, user, form, one_person)
+    if places is not None and h3 is not None:
+        raise broken_rule("places and h3", "learn", "given one at a time", "both")
     if places is not None:
         regions: Regions = places_from(places)
     elif h3 is not None:
@@ -161,6 +181,7 @@ def solve_command(
     tolerance: Annotated[float, typer.Option(help="Relative gap to prove.")] = 1e-6,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which to return the gap reached.")] = None,
     table_path: Annotated[Path | None, typer.Option("--out", help="CSV file for the mechanism's table.")] = None,
+    attack_path: Annotated[Path | None, typer.Option("--attack", help="CSV file for the best attack on it.")] = None,
     user: User = None,
     grid: GridSize = "10x25",
     step: Step = "5min",
@@ -177,11 +198,19 @@ def solve_command(
             time_limit=time_limit,
             progress=lambda k, low, high: tell(f"round {k}: {low:.6g} to {high:.6g}"),
         )
+    scenario, centres = SCENARIOS[protect], regions_of(profile).centres
+    known, release = ("known", scenario.known, game.inputs), ("release", scenario.release, game.releases)
+    guess = ("guess", scenario.target, game.guesses)
     if table_path is not None:
-        table = mechanism_table(solution, profile, SCENARIOS[protect])
-        write_privately(table_path, table.to_csv(index=False).encode())
+        write_table(table_path, solution.mechanism.table, known, release, centres)
+    if attack_path is not None:
+        write_table(attack_path, solution.attack, release, guess, centres)
     if as_json:
-        print_json(solution_facts(solution, game, d_p, d_q) | {"mechanism": str(table_path) if table_path else None})
+        files = {
+            "mechanism": str(table_path) if table_path else None,
+            "attack": str(attack_path) if attack_path else None,
+        }
+        print_json(solution_facts(solution, game, d_p, d_q) | files)
         return
     facts = [(name, str(value)) for name, value in solution_words(solution, game, d_p, d_q)]
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
@@ -234,10 +263,14 @@ def curve(
     out.print(f"{known}; nothing can exceed {game.prior_risk:.6g}.")
 
 
-def traces_of(source: Path, user: str | None, form: str | None = None) -> tuple[pd.DataFrame, str]:
+def traces_of(
+    source: Path, user: str | None, form: str | None = None, one_person: bool = False
+) -> tuple[pd.DataFrame, str]:
     """One user's traces, and who that is."""
     with progress_bar("reading the traces"):
         traces = read_traces(source, form)
+    if one_person:
+        return check_traces(traces.assign(user_id=source.stem), "learn"), source.stem
     counts = traces["user_id"].value_counts()
     if user is None:
         user = str(counts.index[0])
@@ -346,22 +379,20 @@ def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
     }
 
 
-def mechanism_table(solution: Solution, profile: MarkovProfile, scenario: Scenario) -> pd.DataFrame:
-    """The mechanism's non-zero entries, with the coordinates of the places known and released."""
-    mechanism = solution.mechanism
-    i, o = np.nonzero(mechanism.table)
-    centres = regions_of(profile).centres
-    columns: dict[str, object] = {}
+Axis = tuple[str, Sequence[int], IntArray]  # role, offsets, and the places that each index stands for
 
-    def add(role: str, offsets: Sequence[int], places: IntArray) -> None:
-        for offset, place in zip(offsets, places.T, strict=True):
+
+def write_table(path: Path, table: FloatArray, given: Axis, drawn: Axis, centres: FloatArray) -> None:
+    """The non-zero entries of a table of laws, with the coordinates of the places, readable by the owner only."""
+    columns: dict[str, object] = {}
+    entries = np.nonzero(table)
+    for (role, offsets, places), index in zip((given, drawn), entries, strict=True):
+        for offset, place in zip(offsets, places[index].T, strict=True):
             columns[f"{role}_{offset}"] = place
             columns[f"{role}_{offset}_latitude"] = centres[place, 0]
             columns[f"{role}_{offset}_longitude"] = centres[place, 1]
-
-    add("known", scenario.known, mechanism.inputs[i])
-    add("release", scenario.release, mechanism.releases[o])
-    return pd.DataFrame(columns | {"probability": mechanism.table[i, o]})
+    frame = pd.DataFrame(columns | {"probability": table[entries]})
+    write_privately(path, frame.to_csv(index=False).encode())
 
 
 def named(metric: Metric) -> str:

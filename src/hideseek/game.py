@@ -115,8 +115,10 @@ class Game:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        if budget < self.least_loss * (1 - 1e-12):
-            raise budget_too_small(budget, self.least_loss)
+        if budget < self.least_loss:
+            if budget < self.least_loss * (1 - 1e-12):
+                raise budget_too_small(budget, self.least_loss)
+            object.__setattr__(self, "budget", self.least_loss)  # meant, and missed by rounding
 
     @classmethod
     def from_prior(
@@ -187,11 +189,20 @@ class Game:
         wanted, quality_weight = weighted(scenario.quality)
         guessed, released = places ** len(scenario.target), places ** len(scenario.release)
         entries = guessed * (len(targets) + len(inputs)) + released * (len(wanted) + 2 * len(inputs))
+        entries += 8 * guessed * released  # what a solver keeps for every guess and release
         refuse_if_too_large(8 * entries, f"A game of {len(inputs)} inputs over {places} places in this scenario")
         guesses, releases = product(places, len(scenario.target)), product(places, len(scenario.release))
         history = np.array(seen, dtype=np.int64)
-        error = as_metric(privacy, "privacy", places).between(guesses, targets, np.empty(0, np.int64)) @ target_weight
-        cost = quality_weight.T @ as_metric(quality, "quality", places).between(wanted, releases, history)
+        d_p = as_metric(privacy, "privacy", places).between(guesses, targets, np.empty(0, np.int64))
+        d_q = as_metric(quality, "quality", places).between(wanted, releases, history)
+        for name, table, shape in (
+            ("privacy", d_p, (len(guesses), len(targets))),
+            ("quality", d_q, (len(wanted), len(releases))),
+        ):
+            if table.shape != shape:
+                rule = f"a metric that gives a matrix of the shape {shape} here"
+                raise broken_rule(name, "Game.from_scenario", rule, f"{table.shape}")
+        error, cost = d_p @ target_weight, quality_weight.T @ d_q
         groups = scenario.causal_groups(inputs) if scenario.causal else []
         rows = causal_rows(groups, releases) if groups else None
         enough = float(cost.sum(axis=0).min()) if budget is None else budget
@@ -224,7 +235,7 @@ class Game:
 
 def budget_too_small(budget: float, least: float) -> BudgetError:
     """A budget that no mechanism can meet, with the one that can be met."""
-    rule = f"at least the least possible loss, {least:.9g}"
+    rule = f"at least the least possible loss, {least!r}"
     return BudgetError(rule_text("budget", "Game", rule, budget, "Raise the budget, or allow closer releases."), least)
 
 
@@ -285,10 +296,11 @@ class Alternatives:
     weights: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        games = tuple(self.games)
         owner = "Alternatives"
-        if not games:
-            raise broken_rule("games", owner, "at least one game", "none")
+        games = tuple(self.games) if isinstance(self.games, Sequence) else (self.games,)
+        if not games or not all(isinstance(game, Game) for game in games) or isinstance(self.games, Game):
+            got = type(self.games).__name__ if games else "none"
+            raise broken_rule("games", owner, "a sequence of at least one game", got)
         for k, game in enumerate(games):
             for name in ("inputs", "releases"):
                 if not np.array_equal(getattr(game, name), getattr(games[0], name)):
@@ -322,4 +334,6 @@ def same_rows(one: Rows | None, other: Rows | None) -> bool:
 
 def as_alternatives(game: Game | Alternatives) -> Alternatives:
     """A single game is one alternative."""
+    if not isinstance(game, Game | Alternatives):
+        raise broken_rule("game", "solve", "a Game, or Alternatives", type(game).__name__)
     return game if isinstance(game, Alternatives) else Alternatives((game,))

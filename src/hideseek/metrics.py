@@ -72,7 +72,7 @@ def from_matrix(matrix: npt.ArrayLike) -> Metric:
     def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:  # noqa: ARG001
         same_length(left, right)
         if max(left.max(initial=0) - table.shape[0], right.max(initial=0) - table.shape[1]) >= 0:
-            need = (left.max() + 1, right.max() + 1)
+            need = (int(left.max()) + 1, int(right.max()) + 1)
             raise broken_rule("matrix", "from_matrix", f"at least of the shape {need}", table.shape)
         result = np.zeros((len(left), len(right)))
         for a, b in zip(left.T, right.T, strict=True):
@@ -90,7 +90,12 @@ def from_function(function: Callable[..., float], name: str = "", unit: str = ""
     array([[3.],
            [2.]])
     """
-    demanded = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    try:
+        demanded = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    except ValueError:  # some built-in functions do not tell
+        demanded = []
+    if len(demanded) == 1 and demanded[0].kind is not inspect.Parameter.VAR_POSITIONAL:
+        raise broken_rule("function", "from_function", "one of two vectors of places (or three)", "one of one")
     takes_seen = len(demanded) > 2
 
     def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
@@ -157,7 +162,7 @@ def over_positions(metric: Metric, name: str, combine: np.ufunc, weights: Sequen
 
 
 def sensitive(metric: Metric, weights: Weights) -> Metric:
-    """Errors count for more (or less) where the truth is sensitive: the largest weight along the true vector.
+    """For privacy: errors count for more (or less) where the truth is sensitive, by the largest weight of its places.
 
     ``weights`` maps places to factors, or lists them from place 0 on; a place without one has the factor 1.
 
@@ -179,7 +184,7 @@ def sensitive_transitions(
     entering: Mapping[int, float] | None = None,
     leaving: Mapping[int, float] | None = None,
 ) -> Metric:
-    """Errors count for more where the true vector makes a sensitive move: the largest weight of its transitions.
+    """For privacy: errors count for more where the truth makes a sensitive move, by the largest weight of its moves.
 
     Bank and then official is ``transitions={(bank, official): 10}``; ``entering`` and ``leaving`` name a place that is
     come to from anywhere else, or left for anywhere else. A move that is not named has the weight 1.
@@ -188,6 +193,9 @@ def sensitive_transitions(
     >>> metric.between(np.array([[1, 1]]), np.array([[0, 1], [1, 2], [2, 2]]), np.array([]))
     array([[4., 3., 1.]])
     """
+    for pair in transitions or {}:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise broken_rule("transitions", "sensitive_transitions", "factors of pairs (from, to)", repr(pair))
     pairs = {
         pair: scalar(weight, "transitions", "sensitive_transitions") for pair, weight in (transitions or {}).items()
     }
@@ -209,7 +217,7 @@ def sensitive_transitions(
 
 
 def tolerant(metric: Metric, tolerance: Weights) -> Metric:
-    """Quality loss in units of what the true place tolerates: dense restaurants forgive noise, lone houses do not.
+    """For quality: loss in units of what the true place tolerates; dense restaurants forgive noise, lone houses do not.
 
     ``tolerance`` maps places to divisors, or lists them from place 0 on; a place without one has the divisor 1. Along a
     vector the strictest place decides.
@@ -282,8 +290,9 @@ def same_length(left: IntArray, right: IntArray) -> None:
 def checked_weights(weights: Weights, parameter: str, owner: str) -> dict[int, float]:
     """Factors for places as a mapping, each finite and >= 0."""
     named = dict(weights.items() if isinstance(weights, Mapping) else enumerate(weights))
-    if min(named, default=0) < 0:
-        raise broken_rule(parameter, owner, "factors of places numbered from 0", f"place {min(named)}")
+    for place in named:
+        if not isinstance(place, int | np.integer) or place < 0:
+            raise broken_rule(parameter, owner, "factors of places, by their numbers from 0 on", repr(place))
     return {int(place): scalar(factor, parameter, owner) for place, factor in named.items()}
 
 

@@ -158,6 +158,9 @@ def sample_places(profile: Profile, steps: int, count: int = 1, seed: int = 0) -
     >>> sample_places(MarkovProfile.from_matrix([[0.0, 1.0], [1.0, 0.0]]), steps=4, seed=1).tolist()
     [[1, 0, 1, 0]]
     """
+    for name, value in (("steps", steps), ("count", count)):
+        if not isinstance(value, int | np.integer) or value < 1:
+            raise broken_rule(name, "sample", "a whole number >= 1", value)
     generator = np.random.default_rng(seed)
     walks = np.zeros((count, steps), np.int64)
     for step in range(steps):
@@ -211,12 +214,14 @@ class MarkovProfile(_Learned):
             raise broken_rule("matrix", owner, "rows that sum to 1", f"{total[worst, 0]:g} in row {worst}")
         if regions is not None and len(regions) != len(table):
             raise broken_rule("regions", owner, f"{len(table)} places, one a row of 'matrix'", len(regions))
-        return cls.from_kernel(np.arange(len(table))[:, None], table / total, regions, owner)
+        return cls.from_kernel(np.arange(len(table))[:, None], table / total, regions, "matrix", owner)
 
     @classmethod
-    def from_kernel(cls, states: IntArray, kernel: FloatArray, regions: Regions | None, owner: str) -> MarkovProfile:
+    def from_kernel(
+        cls, states: IntArray, kernel: FloatArray, regions: Regions | None, parameter: str, owner: str
+    ) -> MarkovProfile:
         """The chain on tuples of places, refused unless every state leads to every other."""
-        law = long_run_law(state_chain(states, kernel), states, "matrix" if regions is None else "traces", owner)
+        law = long_run_law(state_chain(states, kernel), states, parameter, owner)
         return cls(frozen(states), frozen(kernel), frozen(law), regions)
 
     @classmethod
@@ -269,7 +274,10 @@ class MarkovProfile(_Learned):
             anywhere = np.bincount(np.concatenate([place for place, _ in walks]), minlength=places)
             share = np.where(total > 0, smoothing, 1.0)
             kernel = (1 - share) * kernel + share * anywhere / anywhere.sum()
-        return cls.from_kernel(states, kernel, regions.keep(visited), owner)
+        try:
+            return cls.from_kernel(states, kernel, regions.keep(visited), "traces", owner)
+        except ReducibleError as error:  # in the numbers of the regions that the caller gave
+            raise reducible([visited[place] for place in error.places], "traces", owner) from None
 
     @property
     def places(self) -> int:
@@ -499,12 +507,7 @@ def long_run_law(chain: sparse.csr_array, states: IntArray, parameter: str, owne
         start, end = chain.nonzero()
         left = np.unique(component[start[component[start] != component[end]]])
         trap = ~np.isin(component, left)
-        places = tuple(np.unique(states[trap, -1]).tolist())
-        named = ", ".join(map(str, places[:10])) + (", ..." if len(places) > 10 else "")
-        way_out = "Close the traces (close=True) or smooth them (smoothing=0.01), or give a matrix that returns."
-        rule = "a chain in which every place leads to every other"
-        got = f"one in which these places, once entered, are not left: {named}"
-        raise ReducibleError(rule_text(parameter, owner, rule, got, way_out), places)
+        raise reducible(np.unique(states[trap, -1]).tolist(), parameter, owner)
     size = len(states)
     refuse_if_too_large(3 * 8 * size**2, f"The long-run law of {size} states")
     system = chain.toarray().T - np.eye(size)
@@ -512,6 +515,18 @@ def long_run_law(chain: sparse.csr_array, states: IntArray, parameter: str, owne
     law: FloatArray = np.maximum(np.linalg.solve(system, np.eye(size)[-1]), 0)
     law /= law.sum()
     return law
+
+
+def reducible(places: Sequence[int], parameter: str, owner: str) -> ReducibleError:
+    """A chain that is trapped in these places, with the ways out of it."""
+    named = ", ".join(map(str, places[:10])) + (", ..." if len(places) > 10 else "")
+    ways = {
+        "traces": "Close the traces (close=True), smooth them (smoothing=0.01), or fit one person at a time.",
+        "matrix": "Give every place a way back, if only a small one.",
+    }
+    got = f"one in which these places, once entered, are not left: {named}"
+    rule = "a chain in which every place leads to every other"
+    return ReducibleError(rule_text(parameter, owner, rule, got, ways[parameter]), tuple(places))
 
 
 def checked_step(step: str, owner: str) -> pd.Timedelta:

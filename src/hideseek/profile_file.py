@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from hideseek.errors import HideseekError, ParameterError, TraceError
+from hideseek.errors import HideseekError, ParameterError, TraceError, broken_rule
 from hideseek.mobility import MarkovProfile, regions_of
 from hideseek.regions import Grid, Hexagons, Places, Regions
 
@@ -61,6 +61,8 @@ def save_profile(profile: MarkovProfile, path: str | os.PathLike[str], step: str
     ...     load_profile(f"{folder}/profile.json").transition.tolist()
     [[0.5, 0.5], [0.2, 0.8]]
     """
+    if not isinstance(profile, MarkovProfile):
+        raise broken_rule("profile", "save_profile", "a MarkovProfile", type(profile).__name__)
     state, place = np.nonzero(profile.transition)
     document = _ProfileFile(
         hideseek_profile=VERSION,
@@ -118,7 +120,7 @@ def profile_from(document: _ProfileFile) -> MarkovProfile:
     if np.abs(kernel.sum(axis=1) - 1).max() > 1e-9:
         raise ParameterError("The transitions of a state do not sum to 1.")
     order = np.lexsort(states.T[::-1])
-    return MarkovProfile.from_kernel(states[order], kernel[order], regions, "load_profile")
+    return MarkovProfile.from_kernel(states[order], kernel[order], regions, "matrix", "load_profile")
 
 
 def regions_document(regions: Regions) -> _GridFile | _PlacesFile | _HexagonsFile:

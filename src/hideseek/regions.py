@@ -14,7 +14,7 @@ import pandas as pd
 from pyproj import Geod, Transformer
 from scipy.spatial import KDTree
 
-from hideseek.arrays import FloatArray, IntArray, frozen
+from hideseek.arrays import FloatArray, IntArray, frozen, refuse_if_too_large
 from hideseek.errors import MissingExtraError, broken_rule
 from hideseek.traces import check_traces
 
@@ -89,6 +89,9 @@ class Grid(_ByCentre):
     kept: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
+        edges = (self.south, self.north, self.west, self.east)
+        if not all(isinstance(edge, int | float | np.number) for edge in edges):
+            raise broken_rule("south, north, west, east", "Grid", "numbers of degrees", edges)
         for low, high, limit, names in (
             (self.south, self.north, 90, "south and north"),
             (self.west, self.east, 180, "west and east"),
@@ -99,6 +102,7 @@ class Grid(_ByCentre):
             if not isinstance(getattr(self, name), int | np.integer) or getattr(self, name) < 1:
                 raise broken_rule(name, "Grid", "a whole number >= 1", getattr(self, name))
             object.__setattr__(self, name, int(getattr(self, name)))
+        refuse_if_too_large(8 * self.rows * self.columns, f"A grid of {self.rows} x {self.columns} cells")
         for name in ("south", "north", "west", "east"):
             object.__setattr__(self, name, float(getattr(self, name)))
 

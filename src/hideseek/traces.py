@@ -39,7 +39,7 @@ _ALIASES = {
     "geometry": ("geometry", "geom"),
 }
 _POINT = re.compile(r"^\s*POINT\s*Z?\s*\(\s*(?P<longitude>[^\s()]+)\s+(?P<latitude>[^\s()]+)[^()]*\)\s*$", re.I)
-_CAB_LINE = re.compile(r"\s*(?:[-+.\deE]+\s+){3}\d+\s*$")
+_CAB_LINE = re.compile(r"\s*(?:[-+.\deE]+\s+){3}-?\d+\s*$")
 _PLT_LINE = re.compile(r"(?:[^,\n]*,){5}\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d\s*$", re.M)
 # What the publishers lay beside the traces
 _COMPANION = re.compile(r"_cabs\.txt|labels\.txt|(?:readme|licen[cs]e)(?:\..*)?|user guide.*", re.I)
@@ -427,7 +427,8 @@ def _times(values: pd.Series[Any]) -> npt.NDArray[np.datetime64]:
     words = values if numeric else values.astype(str).str.strip()
     # text with a dash inside is a date, and trying it as a number would take most of the time
     seconds = _numbers(words if numeric else words.mask(words.str.find("-", 1) > 0))
-    seconds = np.where(np.abs(seconds) > 1e11, seconds / 1000, seconds)
+    # 3e11 seconds lie past the year 9999, which some use as a placeholder and which must not pass for milliseconds
+    seconds = np.where(np.abs(seconds) > 3e11, seconds / 1000, seconds)
     known = ~np.isnan(seconds)
     times = np.full(len(seconds), "NaT", dtype="M8[us]")
     # clipped only as far as a date that breaks the rule all the same, since more would overflow

@@ -16,7 +16,7 @@ bounds are evaluated on what is returned, rounded outward.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -57,13 +57,23 @@ def certify(problem: Alternatives, answer: Answer, safe: FloatArray | None = Non
 
     ``safe`` is a mechanism that keeps every budget and row, to mix towards; one game without rows needs none.
     """
-    answer = repair(problem, answer, safe)
     games = problem.games
+    answer = repair(problem, answer, safe)
     rounding = (sum(answer.table.shape) + max(len(game.error) for game in games) + 16) * np.finfo(float).eps
     table = light(answer.table)
     privacies = np.array([(game.error @ table).min(axis=0).sum() for game in games]) * (1 - rounding)
     privacy = float(privacies.min() if problem.objective is Objective.MINIMUM else problem.weights @ privacies)
     with np.errstate(over="ignore", invalid="ignore"):  # the next lines refuse what overflows
+        bound = upper_bound(problem, answer, rounding)
+    unseen = nothing_seen(problem)
+    if not bound <= unseen @ [game.prior_risk for game in games]:
+        answer = replace(
+            answer,
+            attacks=tuple(one_hot(game.error.sum(axis=1).argmin(), table.shape[1], len(game.error)) for game in games),
+            prices=np.zeros(len(games)),
+            mix=unseen,
+            multipliers=np.zeros_like(answer.multipliers),
+        )
         bound = upper_bound(problem, answer, rounding)
     losses = np.array([np.vdot(game.cost, answer.table) for game in games])
     if not (np.isfinite(bound) and np.isfinite(losses).all() and privacy <= bound):
@@ -72,6 +82,15 @@ def certify(problem: Alternatives, answer: Answer, safe: FloatArray | None = Non
     floor = 1e-6 * max(game.prior_risk for game in games)
     gap = (bound - privacy) / max(bound, floor) if bound > 0 else 0.0
     return Certificate(answer, privacy, bound, gap, privacies, losses)
+
+
+def nothing_seen(problem: Alternatives) -> FloatArray:
+    """Weights of the games under which the adversary who keeps to the prior's best guess does best."""
+    if problem.objective is Objective.AVERAGE:
+        return problem.weights
+    weights = np.zeros(len(problem.games))
+    weights[int(np.argmin([game.prior_risk for game in problem.games]))] = 1
+    return weights
 
 
 def upper_bound(problem: Alternatives, answer: Answer, rounding: float) -> float:
@@ -175,6 +194,8 @@ def repaired_table(problem: Alternatives, table: FloatArray, safe: FloatArray | 
     table = stochastic(table, lambda: cheapest_releases(games[0].cost, table) if safe is None else safe)
     if rows is not None:
         table = onto_rows(table, rows)
+        if safe is not None:
+            table = mixed_into_rows(table, safe, rows)
     for game in games:
         if np.vdot(game.cost, table) > game.budget:
             towards = cheapest_releases(game.cost, table) if safe is None else safe
@@ -221,7 +242,18 @@ def mixed_into_budget(table: FloatArray, safe: FloatArray, cost: FloatArray, bud
     loss, least = float(np.vdot(cost, table)), float(np.vdot(cost, safe))
     if loss <= least:
         return table
-    share = min(1.0, (loss - budget) / (loss - least) * (1 + 1e-9) + 1e-15)
+    share = min(1.0, (loss - budget * (1 - 1e-13)) / (loss - least))
+    return (1 - share) * table + share * safe
+
+
+def mixed_into_rows(table: FloatArray, safe: FloatArray, rows: Rows) -> FloatArray:
+    """Mix towards the safe mechanism just enough to meet the inequality rows, where it has something to spare."""
+    activity, spare = (
+        np.maximum(rows.lower - product, product - rows.upper)
+        for product in (rows.matrix @ mechanism.ravel() for mechanism in (table, safe))
+    )
+    broken = (activity > ROW_TOLERANCE) & (spare < 0)
+    share = float(np.max(activity[broken] / (activity[broken] - spare[broken]), initial=0.0))
     return (1 - share) * table + share * safe
 
 

@@ -29,6 +29,7 @@ from hideseek.solve.full_program import BoolArray, budget_units, safe_mechanism
 FIRST_GUESSES = 3  # for every release, in the first program
 NEW_GUESSES, NEW_RELEASES = 2, 3  # for every release, and for every input and release, added in a round
 SIGNIFICANT = 1e-9  # a violation or a reduced profit below this, in units of the prior risk, is rounding
+UNAFFORDABLE = 1e9  # budgets that one column would cost; HiGHS refuses coefficients much larger than this
 DENSE = 100_000  # tables with fewer entries than this are cheaper dense
 
 Progress = Callable[[int, float, float], None]
@@ -137,7 +138,7 @@ class DoubleOracle:
         count = len(self.problem.games)
         at = np.arange(len(i))
         parts = [
-            (at, np.full(len(i), k), game.cost[i, o] / self.units[k] / self.scale[i])
+            (at, np.full(len(i), k), np.minimum(game.cost[i, o] / self.units[k] / self.scale[i], UNAFFORDABLE))
             for k, game in enumerate(self.problem.games)
         ]
         parts.append((at, count + i, np.ones(len(i))))
@@ -186,11 +187,15 @@ class DoubleOracle:
 
     def close(self, tolerance: float, deadline: float, progress: Progress | None) -> tuple[Certificate, bool]:
         """Alternate until the gap is at most ``tolerance``; also says whether time ran out first."""
-        best_table, best_attack = None, None
+        best_table: _Point | None = None
+        best_attack: _Point | None = None
         lower, upper = -np.inf, np.inf
         while True:
             self.rounds += 1
-            point = _Point(self)
+            solution = self._run(deadline)
+            if solution is None:
+                return self._certify(best_table, best_attack), True
+            point = _Point(self, solution)
             if point.privacy > lower:
                 lower, best_table = point.privacy, point
             if point.bound < upper:
@@ -206,15 +211,20 @@ class DoubleOracle:
             if late or not (added or self._sharpen()):
                 return self._certify(best_table, best_attack), late
 
-    def optimal_point(self) -> Any:
-        """HiGHS's solution; where it loses its way in rounding it is asked again, at last from the beginning."""
+    def _run(self, deadline: float) -> Any:
+        """HiGHS's solution, or None if time ran out; where rounding leads it astray it is asked again, at last anew."""
         for attempt in range(3):
             if attempt == 2:
                 self.highs.clearSolver()
+            if deadline < np.inf:
+                remaining = max(deadline - time.monotonic(), 0.0)
+                self.highs.setOptionValue("time_limit", self.highs.getRunTime() + remaining)
             self.highs.run()
             status = self.highs.getModelStatus()
             if status == highspy.HighsModelStatus.kOptimal:
                 return self.highs.getSolution()
+            if status == highspy.HighsModelStatus.kTimeLimit:
+                return None
         raise SolverError(f"HiGHS stopped with the status {self.highs.modelStatusToString(status)}.")
 
     def _sharpen(self) -> bool:
@@ -227,14 +237,15 @@ class DoubleOracle:
         return True
 
     def _certify(self, table: _Point | None, attack: _Point | None) -> Certificate:
-        if table is None or attack is None:
-            raise SolverError("HiGHS gave no numbers to certify.")
+        """Certify the best table and the best attack found; before there are any, the safest table and no attack."""
+        shape = (self.inputs, self.releases)
+        guesses = [len(game.error) for game in self.problem.games]
         answer = Answer(
-            table=dense(table.table),
-            attacks=attack.attacks(),
-            prices=attack.prices,
-            mix=attack.mix,
-            multipliers=attack.multipliers,
+            table=np.zeros(shape) if table is None else dense(table.table),
+            attacks=tuple(np.zeros((self.releases, size)) for size in guesses) if attack is None else attack.attacks(),
+            prices=np.zeros(len(guesses)) if attack is None else attack.prices,
+            mix=self.problem.weights if attack is None else attack.mix,
+            multipliers=np.zeros(self.extra) if attack is None else attack.multipliers,
         )
         return certify(self.problem, answer, self.safe)
 
@@ -242,9 +253,8 @@ class DoubleOracle:
 class _Point:
     """One solution of the restricted program, in the units of the game."""
 
-    def __init__(self, oracle: DoubleOracle) -> None:
+    def __init__(self, oracle: DoubleOracle, solution: Any) -> None:
         self.oracle = oracle
-        solution = oracle.optimal_point()
         value, dual = np.array(solution.col_value), -np.array(solution.row_dual)
         games = oracle.problem.games
         count, inputs, releases = len(games), oracle.inputs, oracle.releases

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
-from hideseek.arrays import FloatArray
-from hideseek.errors import BudgetError, SolverError, rule_text
+from hideseek.arrays import FloatArray, refuse_if_too_large
+from hideseek.errors import BudgetError, SolverError, broken_rule, rule_text
 from hideseek.game import Alternatives, Objective, Rows, budget_too_small
 from hideseek.solve.certificate import Answer, onto_rows, stochastic
 
@@ -27,6 +27,8 @@ def full_program(problem: Alternatives) -> Answer:
     """
     games = problem.games
     inputs, releases = games[0].cost.shape
+    entries = sum(game.error.size for game in games) * releases
+    refuse_if_too_large(3 * 12 * entries, f"The full program with {entries} non-zeros")
     each = sparse.eye_array(releases)
     several = problem.objective is Objective.MINIMUM
     height = len(games) * releases
@@ -110,6 +112,9 @@ def minimise(
         bounds=np.c_[lower, np.full(width, np.inf)],
         method="highs",
     )
+    if result.status == 2 and rows is not None:
+        rule = "rows that some mechanism within the budget meets"
+        raise broken_rule("rows", "solve", rule, "rows that rule every mechanism out", "Loosen the rows or the budget.")
     if result.status != 0:
         raise SolverError(f"The full program was not solved: {result.message}")
     return result

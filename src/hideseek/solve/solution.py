@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from hideseek.arrays import FloatArray, scalar
-from hideseek.errors import CertificateError, broken_rule
+from hideseek.errors import CertificateError, SolverError, broken_rule
 from hideseek.game import Alternatives, Game, as_alternatives
 from hideseek.mechanism import Mechanism
 from hideseek.solve.certificate import Certificate, certify
@@ -106,16 +106,19 @@ def solve(
         if method is Method.CLOSED_FORM:
             rule = "'closed form' only for games that have one"
             raise broken_rule("method", "solve", rule, "a game without", "Use 'auto'.")
-    if method is Method.FULL_PROGRAM:
-        safe = None if len(problem.games) == 1 and problem.games[0].rows is None else safe_mechanism(problem)
-        certificate = certify(problem, full_program(problem), safe)
-        late, rounds = False, 1
-    else:
-        method = Method.DOUBLE_ORACLE
-        oracle = DoubleOracle(problem)
-        certificate, late = oracle.close(tolerance, deadline, progress)
-        rounds = oracle.rounds
-    return finished(game, certificate, status_of(certificate, tolerance, late), method, rounds)
+    if method is not Method.FULL_PROGRAM:
+        try:
+            oracle = DoubleOracle(problem)
+            certificate, late = oracle.close(tolerance, deadline, progress)
+            status = status_of(certificate, tolerance, late)
+            return finished(game, certificate, status, Method.DOUBLE_ORACLE, oracle.rounds)
+        except SolverError:
+            if method is not Method.AUTO:
+                raise
+    # also what remains for budgets so near the least loss that the restricted program looks infeasible
+    safe = None if len(problem.games) == 1 and problem.games[0].rows is None else safe_mechanism(problem)
+    certificate = certify(problem, full_program(problem), safe)
+    return finished(game, certificate, status_of(certificate, tolerance, late=False), Method.FULL_PROGRAM, 1)
 
 
 def status_of(certificate: Certificate, tolerance: float, late: bool) -> Status:

@@ -41,6 +41,8 @@ def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60
     (0.2, 0.0)
     """
     owner = "solve_worst_case"
+    if not isinstance(game, Game):
+        raise broken_rule("game", owner, "a single Game", type(game).__name__)
     scalar(time_limit, "time_limit", owner)
     scalar(tolerance, "tolerance", owner)
     if not game.mass.size or game.rows is not None:
@@ -50,8 +52,14 @@ def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60
     if size > LARGEST:
         text = f"The worst case over {len(game.cost)} inputs is a mixed-integer program with {size} variables"
         raise SizeError(f"{text}; at most {LARGEST} are allowed. Use fewer places.", 8 * size)
-    bound, price = relaxed_bound(game)
-    table = best_table(game, time_limit)
+    if game.guesses.shape[1] != game.inputs.shape[1]:
+        rule = "one whose inputs are its targets, so that the worst case over the one is that over the other"
+        raise broken_rule("game", owner, rule, "a scenario in which 'known' is not 'target'")
+    risk, unit = game.prior_risk or 1.0, max(game.budget, 1e-3 * game.saturation) or 1.0
+    scaled = Game(game.error / risk, game.cost / unit, game.budget / unit, mass=game.mass)
+    bound, price = relaxed_bound(scaled)
+    bound, price = bound * risk, price * risk / unit
+    table = best_table(scaled, time_limit)
     privacy = worst_error(game, table)
     gap = max(0.0, bound - privacy) / bound if bound > 0 else 0.0
     attack = one_hot((game.error @ table).argmin(axis=0), table.shape[1], len(game.error))
