@@ -14,7 +14,7 @@ from rich.table import Table
 
 from benchmarks.cases import Facts
 
-QUICK = {"hideseek": (25, 100, 200, 250), "full_program": (25, 100), "closed_form": (25,), "curve": (25, 50)}
+QUICK = {"hideseek": (25, 100, 200, 250), "scipy": (25, 100), "closed_form": (25,), "curve": (25, 50)}
 LONG = {"hideseek": (500, 1000), "qif": (200,)}
 RESULTS = Path(__file__).parent / "results"
 
@@ -62,7 +62,7 @@ def compared(case: str, places: int, found: dict[tuple[str, int], Facts]) -> str
     facts = found[case, places]
     if case == "curve":
         return f"{facts['seconds'] / facts['cold']:.0%} of {20} cold solves"
-    if case in ("full_program", "qif"):
+    if case in ("scipy", "qif"):
         ours = found["hideseek", places]
         if abs(facts["value"] - ours["value"]) > 1e-5 * ours["value"]:
             return "disagrees"
