@@ -183,7 +183,7 @@ class DoubleOracle:
     def set_budget(self, budget: float) -> None:
         """Change the one game's budget; columns, rows and basis stay."""
         self.problem = Alternatives((self.problem.games[0].with_budget(budget),))
-        self.highs.changeRowBounds(0, -highspy.kHighsInf, budget / self.units[0])
+        self.highs.changeRowBounds(0, -highspy.kHighsInf, self.problem.games[0].budget / self.units[0])
 
     def close(self, tolerance: float, deadline: float, progress: Progress | None) -> tuple[Certificate, bool]:
         """Alternate until the gap is at most ``tolerance``; also says whether time ran out first."""
