@@ -354,6 +354,14 @@ def test_the_expected_optimum_exposes_somebody_whom_the_worst_case_protects(plac
     assert protected.privacy == pytest.approx(by_hand, rel=1e-6)
 
 
+def test_an_adversary_who_hardly_prefers_a_guess_is_expected_to_make_the_other():
+    game = Game.from_prior([0.5, 0.5], 1 - np.eye(2), np.zeros((2, 2)), 0.0)
+    slight = 1e-13
+    table = np.array([[0.5 + slight, 0.5 - slight], [0.5 - slight, 0.5 + slight]])
+    assert worst_error(game, table) == pytest.approx(0, abs=1e-9)
+    assert worst_error(game, np.array([[0.6, 0.4], [0.4, 0.6]])) == pytest.approx(0.4)
+
+
 def test_worst_case_needs_probabilities_and_a_small_game():
     with pytest.raises(ParameterError, match="one without probabilities"):
         solve_worst_case(random_game(0, 2, 2, 2, 0.5))

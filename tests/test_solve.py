@@ -71,6 +71,12 @@ def test_double_oracle_agrees_with_the_full_program(shape, share):
     assert fast.privacy == pytest.approx(whole.privacy, rel=2 * TOLERANCE)
 
 
+@pytest.mark.parametrize("share", [0.2, 0.6, 0.9])
+@pytest.mark.parametrize("seed", range(2))
+def test_larger_games_close_to_the_tolerance(share, seed):
+    assert_proved(solve(euclid_game(7, 8, share, seed), tolerance=1e-7), tolerance=1e-7)
+
+
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
 def test_qif_finds_the_same_value(share):
     distance = grid_distances(3, 3)
@@ -231,6 +237,7 @@ def test_a_time_limit_returns_an_honest_gap():
     assert solution.status is Status.TIME_LIMIT
     assert solution.gap > TOLERANCE
     whole = solve(euclid_game(8, 8, 0.5))
+    assert_proved(whole)
     assert solution.privacy <= whole.bound
     assert whole.privacy <= solution.bound
 
