@@ -214,8 +214,9 @@ def solve_command(
         return
     facts = [(name, str(value)) for name, value in solution_words(solution, game, d_p, d_q)]
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
-    if table_path is not None:
-        out.print(f"The mechanism, readable by you only: [bold]{escape(str(table_path))}[/]")
+    for what, path in (("mechanism", table_path), ("attack", attack_path)):
+        if path is not None:
+            out.print(f"The {what}, readable by you only: [bold]{escape(str(path))}[/]")
 
 
 @app.command(epilog="Example: hideseek curve abboip.json --points 20 --figure curve.png")
