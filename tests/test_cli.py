@@ -92,6 +92,24 @@ def test_several_files_of_one_person_are_joined(run, tmp_path):
     assert load_profile("profile.json").places > load_profile("q.json").places
 
 
+def test_a_profile_keeps_its_own_grid(run, traces):
+    assert run("learn", traces, "--grid", "4x4")[0] == 0
+    for option in (("--grid", "5x5"), ("--user", "person-000"), ("--step", "10min")):
+        status, _, err = run("solve", "profile.json", *option)
+        assert status == 2
+        assert "given with traces only" in " ".join(err.split())
+
+
+def test_named_places_are_told_by_name(run, traces, tmp_path):
+    pd.DataFrame({"latitude": [45.02, 45.05], "longitude": [-4.97, -4.92], "name": ["harbour", "hill"]}).to_csv(
+        tmp_path / "places.csv", index=False
+    )
+    status, out, err = run("learn", traces, "--places", "places.csv")
+    assert status == 0, err
+    assert "harbour" in out
+    assert "hill" in out
+
+
 def test_the_version_is_told(run):
     assert run("--version")[1].strip() == version("hideseek")
 
@@ -161,7 +179,8 @@ def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
         (["learn", "TRACES", "--places", "none.csv"], "'places' parameter"),
         (["learn", "TRACES", "--h3", "99"], "'resolution' parameter"),
         (["learn", "TRACES", "--step", "never"], "'step' parameter"),
-        (["learn", "TRACES", "--h3", "5", "--places", "p.csv"], "'places and h3' parameter"),
+        (["learn", "TRACES", "--h3", "5", "--places", "p.csv"], "'places, h3, grid' parameter"),
+        (["learn", "TRACES", "--h3", "5", "--grid", "3x3"], "'places, h3, grid' parameter"),
         (["learn", "TRACES", "--grid", "100000x100000"], "A grid of 100000 x 100000 cells would need"),
         (["learn", "TRACES", "--format", "kml"], "'format' parameter"),
         (["learn", "TRACES", "--grid", "1x1"], "two or more places"),

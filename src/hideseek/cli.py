@@ -65,11 +65,12 @@ SCENARIOS = {
     Protect.PLANNED: Scenario.present_future("planned"),
 }
 
+GRID, STEP = "10x25", "5min"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Source = Annotated[Path, typer.Argument(help="Traces (a file, a folder, an archive), or a profile made by learn.")]
 User = Annotated[str | None, typer.Option(help="Whose traces; by default the user with the most fixes.")]
-GridSize = Annotated[str, typer.Option("--grid", help="ROWSxCOLUMNS, around the traces.")]
-Step = Annotated[str, typer.Option(help="Length of a time step.")]
+GridSize = Annotated[str | None, typer.Option("--grid", help="ROWSxCOLUMNS around the traces; 10x25 if not given.")]
+Step = Annotated[str | None, typer.Option(help="Length of a time step; 5min if not given.")]
 ProtectOption = Annotated[Protect, typer.Option("--protect", help=(Protect.__doc__ or "").split(": ")[1])]
 PrivacyOption = Annotated[MetricName, typer.Option("--privacy", help="What the adversary's error is measured in.")]
 QualityOption = Annotated[MetricName, typer.Option("--quality", help="What the loss of quality is measured in.")]
@@ -131,11 +132,11 @@ def learn(
     profile_path: Annotated[Path, typer.Option("--out", help="The profile file to write.")] = Path("profile.json"),
     user: User = None,
     one_person: Annotated[bool, typer.Option("--one-person", help="All traces are of one person.")] = False,
-    grid: GridSize = "10x25",
+    grid: GridSize = None,
     box: Annotated[str | None, typer.Option(help="Edges of the grid in degrees: SOUTH,NORTH,WEST,EAST.")] = None,
     places: Annotated[Path | None, typer.Option(help="CSV with latitude,longitude: places instead of a grid.")] = None,
     h3: Annotated[int | None, typer.Option(help="Resolution (0 to 15) of H3 cells instead of a grid.")] = None,
-    step: Step = "5min",
+    step: Step = None,
     order: Annotated[int, typer.Option(help="How many past places the next one depends on.")] = 1,
     smoothing: Annotated[float, typer.Option(help="Share of moves that may go anywhere.")] = 0.0,
     form: Annotated[str | None, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = None,
@@ -143,14 +144,15 @@ def learn(
 ) -> None:
     """Learn a person's mobility profile from traces."""
     traces, who = traces_of(source, user, form, one_person)
-    if places is not None and h3 is not None:
-        raise broken_rule("places and h3", "learn", "given one at a time", "both")
+    if sum(choice is not None for choice in (places, h3, grid or box)) > 1:
+        raise broken_rule("places, h3, grid", "learn", "given one at a time", "several")
+    step = step or STEP
     if places is not None:
         regions: Regions = places_from(places)
     elif h3 is not None:
         regions = Hexagons.covering(traces, h3)
     else:
-        regions = grid_from(grid, box, traces)
+        regions = grid_from(grid or GRID, box, traces)
     profile = MarkovProfile.fit(traces, regions, step, order, smoothing=smoothing)
     save_profile(profile, profile_path, step)
     busiest = np.argsort(-profile.stationary)[:10]
@@ -159,7 +161,10 @@ def learn(
         top = [{"place": int(k), "share": float(profile.stationary[k]), "centre": centres[k].tolist()} for k in busiest]
         print_json({"user": who, "places": profile.places, "profile": str(profile_path), "busiest": top})
         return
-    rows = [(str(k), f"{profile.stationary[k]:.1%}", f"{centres[k][0]:.5f}", f"{centres[k][1]:.5f}") for k in busiest]
+    names = getattr(profile.regions, "names", ()) or range(profile.places)
+    rows = [
+        (str(names[k]), f"{profile.stationary[k]:.1%}", f"{centres[k][0]:.5f}", f"{centres[k][1]:.5f}") for k in busiest
+    ]
     print_table(
         f"{who}: {profile.places} places, the busiest", ("place", "share of time", "latitude", "longitude"), rows
     )
@@ -183,8 +188,8 @@ def solve_command(
     table_path: Annotated[Path | None, typer.Option("--out", help="CSV file for the mechanism's table.")] = None,
     attack_path: Annotated[Path | None, typer.Option("--attack", help="CSV file for the best attack on it.")] = None,
     user: User = None,
-    grid: GridSize = "10x25",
-    step: Step = "5min",
+    grid: GridSize = None,
+    step: Step = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute the best mechanism, the best attack on it, and the proof."""
@@ -231,8 +236,8 @@ def curve(
     csv: Annotated[Path | None, typer.Option("--out", help="CSV file for the points.")] = None,
     figure: Annotated[Path | None, typer.Option(help="PNG, PDF or SVG file for the figure.")] = None,
     user: User = None,
-    grid: GridSize = "10x25",
-    step: Step = "5min",
+    grid: GridSize = None,
+    step: Step = None,
     as_json: AsJson = False,
 ) -> None:
     """Trace the privacy-quality curve, certified at its points and between them."""
@@ -287,12 +292,15 @@ def traces_of(
     return traces[traces["user_id"] == user].reset_index(drop=True), user
 
 
-def profile_of(source: Path, user: str | None, grid: str, step: str) -> MarkovProfile:
+def profile_of(source: Path, user: str | None, grid: str | None, step: str | None) -> MarkovProfile:
     """A profile from its file, or learned from traces on the spot."""
     if is_profile(source):
+        if user or grid or step:
+            way_out = "A profile has its own; learn another one."
+            raise broken_rule("user, grid, step", "solve", "given with traces only", f"with {source.name}", way_out)
         return load_profile(source)
     traces, _ = traces_of(source, user)
-    return MarkovProfile.fit(traces, grid_from(grid, None, traces), step)
+    return MarkovProfile.fit(traces, grid_from(grid or GRID, None, traces), step or STEP)
 
 
 def grid_from(size: str, box: str | None, traces: pd.DataFrame) -> Grid:
