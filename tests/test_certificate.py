@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import Alternatives, CertificateError, Game, HideseekError, Rows, SolverError, Status, solve
+from hideseek import (
+    Alternatives,
+    CertificateError,
+    Game,
+    HideseekError,
+    Method,
+    Rows,
+    SolverError,
+    Status,
+    solve,
+    trade_off,
+)
 from hideseek.solve import Answer, certify
 from hideseek.solve import double_oracle as double_oracle_module
 from tests.games import euclid_game
@@ -241,6 +252,15 @@ def test_a_solver_that_fails_is_an_error_that_names_its_status(monkeypatch):
     monkeypatch.setattr(double_oracle_module.highspy, "Highs", FailingHighs)
     with pytest.raises(SolverError, match="Infeasible"):
         solve(GAME, method="double_oracle")
+
+
+def test_where_the_solver_fails_the_full_program_steps_in(monkeypatch):
+    monkeypatch.setattr(double_oracle_module.highspy, "Highs", FailingHighs)
+    solution = solve(GAME)
+    assert solution.method is Method.FULL_PROGRAM
+    assert solution.status is Status.OPTIMAL
+    assert solution.privacy == pytest.approx(TRUTH.privacy, rel=2e-6)
+    assert trade_off(GAME, [GAME.budget]).privacy[0] == pytest.approx(TRUTH.privacy, rel=2e-6)
 
 
 def test_zero_loss_choices_survive_the_repair():

@@ -12,7 +12,7 @@ from hideseek.errors import SizeError, broken_rule
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-
+BoolArray = npt.NDArray[np.bool_]
 
 Array = TypeVar("Array", FloatArray, IntArray)
 
@@ -90,6 +90,17 @@ def scalar(value: float, parameter: str, owner: str, rule: str = "a finite numbe
     if not least <= number < np.inf:
         raise broken_rule(parameter, owner, rule, number)
     return number
+
+
+def whole_number(value: object, parameter: str, owner: str, least: int = 1) -> int:
+    """An integer, of Python's or numpy's kind, that is at least ``least``.
+
+    >>> whole_number(np.int64(3), "order", "fit")
+    3
+    """
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise broken_rule(parameter, owner, f"an integer >= {least}", value)
+    return int(value)
 
 
 def pairs_with_equal(left: IntArray, right: IntArray, count: int) -> tuple[IntArray, IntArray]:

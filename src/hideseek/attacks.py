@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from hideseek.arrays import FloatArray, IntArray
 from hideseek.errors import broken_rule
 from hideseek.game import Game
 from hideseek.mechanism import Mechanism
-from hideseek.metrics import Metric, as_metric
+from hideseek.metrics import MetricLike, as_metric
 from hideseek.mobility import Profile, possible_trajectories, product
 
 
@@ -45,7 +44,7 @@ def guess_law(mechanism: Mechanism, attack: FloatArray) -> FloatArray:
     return mechanism.table @ attack
 
 
-def correlation_aware_error(profile: Profile, mechanism: Mechanism, privacy: Metric | npt.ArrayLike) -> float:
+def correlation_aware_error(profile: Profile, mechanism: Mechanism, privacy: MetricLike) -> float:
     """The expected error of an adversary who also remembers the release before, when both come from one table f(o|r).
 
     This is the paper's attack on a mechanism that was made for single places: the prior of the current place is

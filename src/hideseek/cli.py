@@ -21,7 +21,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hideseek.arrays import FloatArray, IntArray, scalar
+from hideseek.arrays import FloatArray, IntArray, scalar, whole_number
 from hideseek.errors import HideseekError, broken_rule
 from hideseek.game import Game
 from hideseek.metrics import Metric, distance, hamming, squared, total
@@ -246,7 +246,7 @@ def curve(
     game, d_p, d_q = game_of(profile_of(source, user, grid, step), protect, privacy, quality)
     budgets = None
     if points is not None:
-        scalar(points, "points", "curve", "a whole number >= 2", least=2)
+        whole_number(points, "points", "curve", least=2)
         budgets = np.linspace(game.least_loss, game.saturation, points)
     with progress_bar("tracing") as tell:
         found = trade_off(

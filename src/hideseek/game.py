@@ -30,7 +30,7 @@ from hideseek.arrays import (
     unlabelled,
 )
 from hideseek.errors import BudgetError, broken_rule, rule_text
-from hideseek.metrics import Metric, as_metric
+from hideseek.metrics import MetricLike, as_metric
 from hideseek.mobility import Profile, Trajectories, possible_trajectories, product, summed
 from hideseek.scenario import Scenario
 
@@ -148,8 +148,8 @@ class Game:
         cls,
         profile: Profile,
         scenario: Scenario,
-        privacy: Metric | npt.ArrayLike,
-        quality: Metric | npt.ArrayLike,
+        privacy: MetricLike,
+        quality: MetricLike,
         budget: float | None = None,
         law: Trajectories | None = None,
         seen: Sequence[int] = (),

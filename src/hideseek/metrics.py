@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.arrays import FloatArray, IntArray, nonnegative, scalar
+from hideseek.arrays import FloatArray, IntArray, nonnegative, scalar, whole_number
 from hideseek.errors import broken_rule
 from hideseek.regions import Regions, distances
 
@@ -31,6 +31,9 @@ class Metric:
     name: str
     unit: str
     between: Between
+
+
+MetricLike = Metric | Callable[..., float] | npt.ArrayLike  # what stands for a metric wherever one is asked for
 
 
 def hamming() -> Metric:
@@ -263,7 +266,7 @@ def speed(regions: Regions) -> Metric:
     return Metric("speed", "m per step", between)
 
 
-def as_metric(value: Metric | Callable[..., float] | npt.ArrayLike, parameter: str, places: int) -> Metric:
+def as_metric(value: MetricLike, parameter: str, places: int) -> Metric:
     """A metric from whatever a user gave: a metric, a function of two vectors, or a matrix over places.
 
     >>> as_metric([[0, 1], [1, 0]], "privacy", 2).name
@@ -290,10 +293,10 @@ def same_length(left: IntArray, right: IntArray) -> None:
 def checked_weights(weights: Weights, parameter: str, owner: str) -> dict[int, float]:
     """Factors for places as a mapping, each finite and >= 0."""
     named = dict(weights.items() if isinstance(weights, Mapping) else enumerate(weights))
-    for place in named:
-        if not isinstance(place, int | np.integer) or place < 0:
-            raise broken_rule(parameter, owner, "factors of places, by their numbers from 0 on", repr(place))
-    return {int(place): scalar(factor, parameter, owner) for place, factor in named.items()}
+    return {
+        whole_number(place, f"places in {parameter}", owner, least=0): scalar(factor, parameter, owner)
+        for place, factor in named.items()
+    }
 
 
 def weight_of(weights: Mapping[int, float], places: IntArray, otherwise: float = 1.0) -> FloatArray:

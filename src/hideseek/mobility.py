@@ -18,7 +18,16 @@ import pandas as pd
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from hideseek.arrays import FloatArray, IntArray, frozen, nonnegative, pairs_with_equal, refuse_if_too_large, scalar
+from hideseek.arrays import (
+    FloatArray,
+    IntArray,
+    frozen,
+    nonnegative,
+    pairs_with_equal,
+    refuse_if_too_large,
+    scalar,
+    whole_number,
+)
 from hideseek.errors import ReducibleError, broken_rule, rule_text
 from hideseek.regions import Regions
 from hideseek.traces import check_traces
@@ -158,9 +167,8 @@ def sample_places(profile: Profile, steps: int, count: int = 1, seed: int = 0) -
     >>> sample_places(MarkovProfile.from_matrix([[0.0, 1.0], [1.0, 0.0]]), steps=4, seed=1).tolist()
     [[1, 0, 1, 0]]
     """
-    for name, value in (("steps", steps), ("count", count)):
-        if not isinstance(value, int | np.integer) or value < 1:
-            raise broken_rule(name, "sample", "a whole number >= 1", value)
+    whole_number(steps, "steps", "sample")
+    whole_number(count, "count", "sample")
     generator = np.random.default_rng(seed)
     walks = np.zeros((count, steps), np.int64)
     for step in range(steps):
@@ -248,8 +256,7 @@ class MarkovProfile(_Learned):
         np.float64(1.0)
         """
         owner = "MarkovProfile.fit"
-        if not isinstance(order, int | np.integer) or isinstance(order, bool) or order < 1:
-            raise broken_rule("order", owner, "a whole number >= 1", order)
+        whole_number(order, "order", owner)
         smoothing = scalar(smoothing, "smoothing", owner, "a share, >= 0 and < 1")
         if smoothing >= 1:
             raise broken_rule("smoothing", owner, "a share, >= 0 and < 1", smoothing)
@@ -343,8 +350,8 @@ class PeriodicProfile(_Learned):
         """
         owner = "PeriodicProfile.fit"
         steps = DAY / checked_step(step, owner)
-        if not isinstance(slots, int | np.integer) or slots < 1 or steps % slots:
-            raise broken_rule("slots", owner, f"a whole number that divides the {steps:g} steps of a day", slots)
+        if steps % whole_number(slots, "slots", owner):
+            raise broken_rule("slots", owner, f"a divisor of the {steps:g} steps of a day", slots)
         weight = scalar(weight, "weight", owner, "a number > 0", least=np.finfo(float).tiny)
         base = MarkovProfile.fit(traces, regions, step)
         steps_a_slot = int(steps) // slots

@@ -14,7 +14,7 @@ import pandas as pd
 from pyproj import Geod, Transformer
 from scipy.spatial import KDTree
 
-from hideseek.arrays import FloatArray, IntArray, frozen, refuse_if_too_large
+from hideseek.arrays import FloatArray, IntArray, frozen, refuse_if_too_large, whole_number
 from hideseek.errors import MissingExtraError, broken_rule
 from hideseek.traces import check_traces
 
@@ -99,9 +99,7 @@ class Grid(_ByCentre):
             if not (-limit <= low < high <= limit):
                 raise broken_rule(names, "Grid", f"degrees with {-limit} <= low < high <= {limit}", (low, high))
         for name in ("rows", "columns"):
-            if not isinstance(getattr(self, name), int | np.integer) or getattr(self, name) < 1:
-                raise broken_rule(name, "Grid", "a whole number >= 1", getattr(self, name))
-            object.__setattr__(self, name, int(getattr(self, name)))
+            object.__setattr__(self, name, whole_number(getattr(self, name), name, "Grid"))
         refuse_if_too_large(8 * self.rows * self.columns, f"A grid of {self.rows} x {self.columns} cells")
         for name in ("south", "north", "west", "east"):
             object.__setattr__(self, name, float(getattr(self, name)))
@@ -226,8 +224,8 @@ class Hexagons(_ByCentre):
     def around(cls, latitude: npt.ArrayLike, longitude: npt.ArrayLike, resolution: int) -> Hexagons:
         """The cells of a resolution (0 to 15) that hold these points."""
         h3 = h3_library()
-        if not isinstance(resolution, int) or not 0 <= resolution <= 15:
-            raise broken_rule("resolution", "Hexagons.around", "a whole number from 0 to 15", resolution)
+        if whole_number(resolution, "resolution", "Hexagons.around", least=0) > 15:
+            raise broken_rule("resolution", "Hexagons.around", "an integer from 0 to 15", resolution)
         points = zip(*checked_points(latitude, longitude, "Hexagons.around"), strict=True)
         return cls(tuple(dict.fromkeys(h3.latlng_to_cell(*point, resolution) for point in points)))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hideseek.arrays import IntArray
+from hideseek.arrays import IntArray, whole_number
 from hideseek.errors import broken_rule
 
 Offsets = tuple[int, ...]
@@ -61,7 +61,7 @@ class Scenario:
         >>> Scenario.past_present(1, protect="transition").target
         (-1, 0)
         """
-        past = tuple(range(-whole_number(memory, "memory", 0), 0))
+        past = tuple(range(-whole_number(memory, "memory", "Scenario.past_present", least=0), 0))
         if protect not in ("location", "transition"):
             raise broken_rule("protect", "Scenario.past_present", "'location' or 'transition'", repr(protect))
         return cls(target=(0,) if protect == "location" else (*past, 0), seen=past)
@@ -87,7 +87,7 @@ class Scenario:
         >>> Scenario.in_between(3)
         Scenario(target=(-3, -2, -1, 0), seen=(-3,), release=(0,), quality=(0,), known=(-3, -2, -1, 0), causal=False)
         """
-        every = whole_number(every, "every", 1)
+        every = whole_number(every, "every", "Scenario.in_between")
         return cls(target=tuple(range(-every, 1)), seen=(-every,))
 
     @property
@@ -117,10 +117,3 @@ def checked_offsets(value: Iterable[int], name: str) -> Offsets:
     if not whole or list(offsets) != sorted(set(offsets)):
         raise broken_rule(name, "Scenario", rule, offsets)
     return tuple(int(offset) for offset in offsets)
-
-
-def whole_number(value: int, name: str, least: int) -> int:
-    """A whole number that is not too small."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise broken_rule(name, "Scenario", f"a whole number >= {least}", repr(value))
-    return int(value)

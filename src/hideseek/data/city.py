@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hideseek.errors import broken_rule
+from hideseek.arrays import whole_number
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +94,8 @@ def city_people(people: int = 1, seed: int = 0) -> tuple[Person, ...]:
     >>> sorted(place.name for place in bob.leisure)
     ['cafe', 'cinema', 'friends', 'gym', 'market', 'park']
     """
-    _check_whole("city_people", people=(people, 1), seed=(seed, 0))
+    whole_number(people, "people", "city_people")
+    whole_number(seed, "seed", "city_people", least=0)
     city = _stream(seed, 0)
     offices = [_corner("work", near) for near in city.normal(SIDE / 2, 0.15 * SIDE, (OFFICES, 2))]
     around = city.normal(SIDE / 2, 0.25 * SIDE, (len(KINDS), SPOTS_A_KIND, 2))
@@ -119,7 +120,9 @@ def synthetic_city(people: int = 1, days: int = 14, seed: int = 0) -> pd.DataFra
     >>> bool(city["latitude"].between(BOX.south, BOX.north).all())
     True
     """
-    _check_whole("synthetic_city", people=(people, 1), days=(days, 1), seed=(seed, 0))
+    whole_number(people, "people", "synthetic_city")
+    whole_number(days, "days", "synthetic_city")
+    whole_number(seed, "seed", "synthetic_city", least=0)
     # By name: person-1000 sorts before person-101.
     inhabitants = sorted(enumerate(city_people(people, seed)), key=lambda item: item[1].user_id)
     traces = [_trace(_stream(seed, 2, index), person, days) for index, person in inhabitants]
@@ -134,12 +137,6 @@ def synthetic_city(people: int = 1, days: int = 14, seed: int = 0) -> pd.DataFra
             "longitude": BOX.west + x / SIDE * (BOX.east - BOX.west),
         }
     )
-
-
-def _check_whole(owner: str, **values_and_least: tuple[object, int]) -> None:
-    for name, (value, least) in values_and_least.items():
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-            raise broken_rule(name, owner, f"an integer >= {least}", value)
 
 
 def _stream(seed: int, *key: int) -> np.random.Generator:

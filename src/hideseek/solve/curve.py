@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.arrays import FloatArray, nonnegative, scalar
-from hideseek.errors import broken_rule
+from hideseek.errors import SolverError, broken_rule
 from hideseek.game import Alternatives, Game
 from hideseek.solve.certificate import Certificate
 from hideseek.solve.double_oracle import DoubleOracle
 from hideseek.solve.full_program import safe_mechanism
-from hideseek.solve.solution import in_closed_form
+from hideseek.solve.solution import in_closed_form, in_full, small
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +144,8 @@ class _Points:
         self.oracle: DoubleOracle | None = None
         self.found: dict[float, tuple[float, float, float, float]] = {}
         self.least = game.least_loss
-        if game.rows is not None:
-            safe = safe_mechanism(Alternatives((game.with_budget(game.saturation),)))
+        safe = safe_mechanism(Alternatives((game.with_budget(game.saturation),)))
+        if safe is not None:
             self.least = float(np.vdot(game.cost, safe))
 
     def add(self, budget: float) -> None:
@@ -167,7 +167,12 @@ class _Points:
             self.oracle = DoubleOracle(problem)
         else:
             self.oracle.set_budget(budget)
-        return self.oracle.close(self.accuracy, np.inf, None)[0]
+        try:
+            return self.oracle.close(self.accuracy, np.inf, None)[0]
+        except SolverError:
+            if not small(problem):
+                raise
+            return in_full(problem)
 
     def curve(self) -> Curve:
         budget = np.array(sorted(self.found))

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from hideseek.arrays import FloatArray, IntArray, pairs_with_equal
+from hideseek.arrays import BoolArray, FloatArray, IntArray, pairs_with_equal
 from hideseek.errors import SolverError
 from hideseek.game import Alternatives, Objective
 from hideseek.solve.certificate import Answer, Certificate, certify
-from hideseek.solve.full_program import BoolArray, budget_units, safe_mechanism
+from hideseek.solve.full_program import budget_units, safe_mechanism
 
 FIRST_GUESSES = 3  # for every release, in the first program
 NEW_GUESSES, NEW_RELEASES = 2, 3  # for every release, and for every input and release, added in a round
@@ -42,7 +42,7 @@ class DoubleOracle:
         games = problem.games
         self.problem = problem
         self.several = problem.objective is Objective.MINIMUM
-        self.safe = None if len(games) == 1 and games[0].rows is None else safe_mechanism(problem)
+        self.safe = safe_mechanism(problem)
         self.rows = games[0].rows
         self.extra = 0 if self.rows is None else len(self.rows.lower)
         self.accuracy = 1e-7

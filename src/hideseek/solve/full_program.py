@@ -1,4 +1,4 @@
-"""The paper's linear program, written out whole (equations 8 and 9): the reference that the fast method is held to.
+"""The paper's linear program, written out whole: the reference that the fast method is held to.
 
 Its guesses x releases rows have a non-zero for every input, so it is for small games. The solver is scipy's copy of
 HiGHS, apart from the one that the double oracle drives.
@@ -7,16 +7,13 @@ HiGHS, apart from the one that the double oracle drives.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
-from hideseek.arrays import FloatArray, refuse_if_too_large
+from hideseek.arrays import BoolArray, FloatArray, refuse_if_too_large
 from hideseek.errors import BudgetError, SolverError, broken_rule, rule_text
 from hideseek.game import Alternatives, Objective, Rows, budget_too_small
 from hideseek.solve.certificate import Answer, onto_rows, stochastic
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 def full_program(problem: Alternatives) -> Answer:
@@ -137,12 +134,15 @@ def row_multipliers(rows: Rows, inputs: int, result: OptimizeResult) -> FloatArr
     return multipliers
 
 
-def safe_mechanism(problem: Alternatives) -> FloatArray:
+def safe_mechanism(problem: Alternatives) -> FloatArray | None:
     """A mechanism that keeps every extra row and stays as far below every budget as can be.
 
-    The one place that knows whether several budgets, or a budget and extra rows, can be met at all.
+    The one place that knows whether several budgets, or a budget and extra rows, can be met at all. One game without
+    rows needs no program for it: None, and the certificate takes its cheapest releases.
     """
     games = problem.games
+    if len(games) == 1 and games[0].rows is None:
+        return None
     size = games[0].cost.size
     units = budget_units(problem)
     matrix = sparse.hstack([costs(problem, units), -np.ones((len(games), 1))], format="csr")

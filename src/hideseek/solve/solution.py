@@ -17,6 +17,8 @@ from hideseek.solve.closed_form import closed_forms
 from hideseek.solve.double_oracle import DoubleOracle, Progress
 from hideseek.solve.full_program import full_program, safe_mechanism
 
+SMALL = 1_000_000  # non-zeros of a full program, which 100 places have: two seconds
+
 
 class Status(StrEnum):
     """How a solve ended."""
@@ -113,11 +115,9 @@ def solve(
             status = status_of(certificate, tolerance, late)
             return finished(game, certificate, status, Method.DOUBLE_ORACLE, oracle.rounds)
         except SolverError:
-            if method is not Method.AUTO:
+            if method is not Method.AUTO or not small(problem):
                 raise
-    # also what remains for budgets so near the least loss that the restricted program looks infeasible
-    safe = None if len(problem.games) == 1 and problem.games[0].rows is None else safe_mechanism(problem)
-    certificate = certify(problem, full_program(problem), safe)
+    certificate = in_full(problem)
     return finished(game, certificate, status_of(certificate, tolerance, late=False), Method.FULL_PROGRAM, 1)
 
 
@@ -126,6 +126,16 @@ def status_of(certificate: Certificate, tolerance: float, late: bool) -> Status:
     if certificate.gap <= tolerance:
         return Status.OPTIMAL
     return Status.TIME_LIMIT if late else Status.STALLED
+
+
+def small(problem: Alternatives) -> bool:
+    """Whether the full program can step in where HiGHS fails, as it may on a budget next to the least loss."""
+    return sum(game.error.size for game in problem.games) * int(problem.games[0].cost.shape[1]) <= SMALL
+
+
+def in_full(problem: Alternatives) -> Certificate:
+    """The full program's answer, certified."""
+    return certify(problem, full_program(problem), safe_mechanism(problem))
 
 
 def in_closed_form(problem: Alternatives, tolerance: float) -> Certificate | None:
