@@ -2,6 +2,7 @@
 
 from hideseek.solve.certificate import Answer, Certificate, certify
 from hideseek.solve.curve import Curve, trade_off
+from hideseek.solve.preference import prefer
 from hideseek.solve.solution import Method, Solution, Status, solve
 from hideseek.solve.worst_case import solve_worst_case
 
@@ -13,6 +14,7 @@ __all__ = [
     "Solution",
     "Status",
     "certify",
+    "prefer",
     "solve",
     "solve_worst_case",
     "trade_off",

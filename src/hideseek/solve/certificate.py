@@ -59,17 +59,17 @@ def certify(problem: Alternatives, answer: Answer, safe: FloatArray | None = Non
     """
     games = problem.games
     answer = repair(problem, answer, safe)
-    rounding = (sum(answer.table.shape) + max(len(game.error) for game in games) + 16) * np.finfo(float).eps
-    table = light(answer.table)
-    privacies = np.array([(game.error @ table).min(axis=0).sum() for game in games]) * (1 - rounding)
-    privacy = float(privacies.min() if problem.objective is Objective.MINIMUM else problem.weights @ privacies)
+    rounding = rounding_of(problem)
+    reached = privacies(problem, answer.table)
+    privacy = float(reached.min() if problem.objective is Objective.MINIMUM else problem.weights @ reached)
     with np.errstate(over="ignore", invalid="ignore"):  # the next lines refuse what overflows
         bound = upper_bound(problem, answer, rounding)
     unseen = nothing_seen(problem)
     if not bound <= unseen @ [game.prior_risk for game in games]:
+        releases = answer.table.shape[1]
         answer = replace(
             answer,
-            attacks=tuple(one_hot(game.error.sum(axis=1).argmin(), table.shape[1], len(game.error)) for game in games),
+            attacks=tuple(one_hot(game.error.sum(axis=1).argmin(), releases, len(game.error)) for game in games),
             prices=np.zeros(len(games)),
             mix=unseen,
             multipliers=np.zeros_like(answer.multipliers),
@@ -78,10 +78,26 @@ def certify(problem: Alternatives, answer: Answer, safe: FloatArray | None = Non
     losses = np.array([np.vdot(game.cost, answer.table) for game in games])
     if not (np.isfinite(bound) and np.isfinite(losses).all() and privacy <= bound):
         raise CertificateError(f"The solver's numbers give no bounds: {privacy} to {bound}, losing {losses}.")
-    # next to a value of nothing a relative distance means nothing: there it is relative to a millionth of the risk
-    floor = 1e-6 * max(game.prior_risk for game in games)
-    gap = (bound - privacy) / max(bound, floor) if bound > 0 else 0.0
-    return Certificate(answer, privacy, bound, gap, privacies, losses)
+    gap = relative_gap(privacy, bound, max(game.prior_risk for game in games))
+    return Certificate(answer, privacy, bound, gap, reached, losses)
+
+
+def rounding_of(problem: Alternatives) -> float:
+    """A share that no sum over the inputs, the releases and the guesses of a game errs by."""
+    longest = sum(problem.games[0].cost.shape) + max(len(game.error) for game in problem.games)
+    return float((longest + 16) * np.finfo(float).eps)
+
+
+def privacies(problem: Alternatives, table: FloatArray) -> FloatArray:
+    """L(f) in every game, rounded down."""
+    mechanism = light(table)
+    reached = np.array([(game.error @ mechanism).min(axis=0).sum() for game in problem.games])
+    return reached * (1 - rounding_of(problem))
+
+
+def relative_gap(privacy: float, bound: float, risk: float) -> float:
+    """The relative distance of the bounds; next to a value of nothing, it is relative to a millionth of the risk."""
+    return (bound - privacy) / max(bound, 1e-6 * risk) if bound > 0 else 0.0
 
 
 def nothing_seen(problem: Alternatives) -> FloatArray:

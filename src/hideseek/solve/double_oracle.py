@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import highspy
@@ -42,7 +43,6 @@ class DoubleOracle:
         games = problem.games
         self.problem = problem
         self.several = problem.objective is Objective.MINIMUM
-        self.safe = safe_mechanism(problem)
         self.rows = games[0].rows
         self.extra = 0 if self.rows is None else len(self.rows.lower)
         self.accuracy = 1e-7
@@ -66,6 +66,11 @@ class DoubleOracle:
         self.has_row: BoolArray = np.zeros((len(self.error), self.releases), np.bool_)
         self.rounds = 0
         self._begin()
+
+    @cached_property
+    def safe(self) -> FloatArray | None:
+        """What the certificate mixes towards: see :func:`safe_mechanism`."""
+        return safe_mechanism(self.problem)
 
     def _begin(self) -> None:
         """Fixed rows: budgets, row sums, z <= sum_o y[s, o], extra rows. Fixed columns: y[s, o], z."""
@@ -187,15 +192,15 @@ class DoubleOracle:
 
     def close(self, tolerance: float, deadline: float, progress: Progress | None) -> tuple[Certificate, bool]:
         """Alternate until the gap is at most ``tolerance``; also says whether time ran out first."""
-        best_table: _Point | None = None
-        best_attack: _Point | None = None
+        best_table: Point | None = None
+        best_attack: Point | None = None
         lower, upper = -np.inf, np.inf
         while True:
             self.rounds += 1
             solution = self._run(deadline)
             if solution is None:
                 return self._certify(best_table, best_attack), True
-            point = _Point(self, solution)
+            point = Point(self, solution)
             if point.privacy > lower:
                 lower, best_table = point.privacy, point
             if point.bound < upper:
@@ -236,7 +241,7 @@ class DoubleOracle:
         self.highs.setOptionValue("dual_feasibility_tolerance", self.accuracy)
         return True
 
-    def _certify(self, table: _Point | None, attack: _Point | None) -> Certificate:
+    def _certify(self, table: Point | None, attack: Point | None) -> Certificate:
         """Certify the best table and the best attack found; before there are any, the safest table and no attack."""
         shape = (self.inputs, self.releases)
         guesses = [len(game.error) for game in self.problem.games]
@@ -250,7 +255,7 @@ class DoubleOracle:
         return certify(self.problem, answer, self.safe)
 
 
-class _Point:
+class Point:
     """One solution of the restricted program, in the units of the game."""
 
     def __init__(self, oracle: DoubleOracle, solution: Any) -> None:
@@ -280,8 +285,8 @@ class _Point:
             self.profit -= (oracle.rows.matrix.T @ self.multipliers).reshape(self.profit.shape)
             ends = np.where(self.multipliers > 0, oracle.rows.upper, oracle.rows.lower)
             constant += (self.multipliers * np.where(np.isfinite(ends), ends, 0)).sum()
-        each = np.array([self.errors[own].min(axis=0).sum() for own in oracle.guesses_of])
-        self.privacy = float(each.min() if oracle.several else oracle.problem.weights @ each)
+        self.privacies = np.array([self.errors[own].min(axis=0).sum() for own in oracle.guesses_of])
+        self.privacy = float(self.privacies.min() if oracle.several else oracle.problem.weights @ self.privacies)
         self.bound = float(constant + self.profit.max(axis=1).sum())
 
     def attacks(self) -> tuple[FloatArray, ...]:
