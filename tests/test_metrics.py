@@ -103,6 +103,17 @@ def test_units_follow_the_metric():
     assert total(squared(distance(grid))).name == "total squared distance"
 
 
+def test_a_first_place_makes_no_sensitive_move_and_has_the_last_weight():
+    alone = np.array([[0]]), np.array([[0], [1]]), NOTHING
+    assert sensitive_transitions(hamming(), {(0, 1): 9}, entering={1: 5}).between(*alone).tolist() == [[0, 1]]
+    assert total(hamming(), [7, 3]).between(*alone).tolist() == [[0, 3]]
+
+
+def test_a_first_place_has_no_speed():
+    line = Places([0.0, 0.0], [0.0, 1.0])
+    assert not speed(line).between(np.array([[0], [1]]), np.array([[0], [1]]), NOTHING).any()
+
+
 def test_speed_compares_displacements_with_what_was_exposed():
     line = Places([0.0, 0.0, 0.0], [0.0, 0.1, 0.3])
     degree = Geod(ellps="WGS84").inv(0, 0, 0.1, 0)[2]
@@ -133,9 +144,8 @@ def test_a_function_may_look_at_what_was_seen():
         lambda: total(hamming(), [1]).between(np.array([[0, 1]]), np.array([[0, 1]]), NOTHING),
         lambda: from_matrix(D).between(np.array([[3]]), np.array([[0]]), NOTHING),
         lambda: hamming().between(np.array([[0]]), np.array([[0, 1]]), NOTHING),
-        lambda: sensitive_transitions(hamming()).between(np.array([[0]]), np.array([[0]]), NOTHING),
         lambda: from_function(lambda a, b: -1.0).between(np.array([[0]]), np.array([[0]]), NOTHING),
-        lambda: speed(Places([0.0, 1.0], [0.0, 1.0])).between(np.array([[0]]), np.array([[0]]), NOTHING),
+        lambda: speed(Places([0.0, 1.0], [0.0, 1.0])).between(np.array([[0]]), np.array([[0]]), np.array([1])),
     ],
 )
 def test_bad_metrics_are_refused(make):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from hideseek import Grid, Hexagons, MarkovProfile, ParameterError, Places, TraceError, synthetic_city
 from hideseek.data.city import BOX
-from hideseek.profile_file import is_profile, load_profile, save_profile, write_privately
+from hideseek.files import write_privately
+from hideseek.profile_file import is_profile, load_profile, save_profile
 
 CITY = synthetic_city(people=1, days=2)
 GRID = Grid(*BOX, 8, 8)
@@ -22,7 +23,7 @@ GRID = Grid(*BOX, 8, 8)
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "profile.json"
-    save_profile(MarkovProfile.fit(CITY, GRID), path, "5min")
+    save_profile(MarkovProfile.fit(CITY, GRID), path)
     return path
 
 
@@ -35,7 +36,7 @@ def test_a_profile_survives_the_disk(tmp_path, order, kind):
         "hexagons": Hexagons.covering(CITY, 7),
     }[kind]
     profile = MarkovProfile.fit(CITY, regions, order=order)
-    save_profile(profile, tmp_path / "p.json", "5min")
+    save_profile(profile, tmp_path / "p.json")
     back = load_profile(tmp_path / "p.json")
     np.testing.assert_array_equal(back.states, profile.states)
     np.testing.assert_array_equal(back.transition, profile.transition)
@@ -119,7 +120,7 @@ def test_arbitrary_bytes_are_refused(tmp_path_factory, content):
 def test_a_flipped_byte_never_escapes_as_another_error(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("flip")
     profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.25, 0.75]], Places([1.0, 2.0], [3.0, 4.0]))
-    save_profile(profile, folder / "p.json", "5min")
+    save_profile(profile, folder / "p.json")
     content = bytearray((folder / "p.json").read_bytes())
     content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     (folder / "p.json").write_bytes(bytes(content))
@@ -129,5 +130,5 @@ def test_a_flipped_byte_never_escapes_as_another_error(tmp_path_factory, data):
 
 def test_a_profile_without_places_on_the_map_cannot_be_saved(tmp_path):
     with pytest.raises(ParameterError, match="regions"):
-        save_profile(MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]]), tmp_path / "p.json", "5min")
+        save_profile(MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]]), tmp_path / "p.json")
     assert not list(tmp_path.iterdir())

@@ -103,6 +103,24 @@ def whole_number(value: object, parameter: str, owner: str, least: int = 1) -> i
     return int(value)
 
 
+def product(places: int, length: int) -> IntArray:
+    """All vectors of ``length`` places, in order.
+
+    >>> product(2, 2).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    refuse_if_too_large(8 * length * places**length, f"All vectors of {length} of {places} places")
+    return np.indices((places,) * length).reshape(length, places**length).T.astype(np.int64)
+
+
+def encoded(vectors: IntArray, places: int) -> IntArray:
+    """Each vector of places as one number; the order of the vectors is that of the numbers."""
+    code = np.zeros(len(vectors), np.int64)
+    for column in vectors.T:
+        code = code * places + column
+    return code
+
+
 def pairs_with_equal(left: IntArray, right: IntArray, count: int) -> tuple[IntArray, IntArray]:
     """All (k, l) with left[k] == right[l], the values being below ``count``; ordered by k.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hideseek.arrays import FloatArray, IntArray
+from hideseek.arrays import FloatArray, IntArray, product
 from hideseek.errors import broken_rule
 from hideseek.game import Game
 from hideseek.mechanism import Mechanism
 from hideseek.metrics import MetricLike, as_metric
-from hideseek.mobility import Profile, possible_trajectories, product
+from hideseek.mobility import Profile, possible_trajectories
 
 
 def best_guesses(game: Game, mechanism: Mechanism) -> IntArray:

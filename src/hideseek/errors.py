@@ -6,6 +6,8 @@ HideseekError
 │   ├── ReducibleError: the chain has places that cannot be left or reached
 │   └── SizeError: the problem would not fit in memory
 ├── TraceError (also a ValueError): a file of traces cannot be used
+├── CodebookError (also a ValueError): a codebook cannot be trusted
+├── StateError: a device's state cannot be used, and nothing is exposed
 ├── MissingExtraError (also an ImportError): an optional package is not installed
 └── SolverError: a solver gave no usable answer
     └── CertificateError: an answer from which no certificate can be made
@@ -48,6 +50,14 @@ class SizeError(ParameterError):
 
 class TraceError(HideseekError, ValueError):
     """A file of traces is missing, of an unknown format, or has nothing readable in it."""
+
+
+class CodebookError(HideseekError, ValueError):
+    """A codebook is damaged, of another version, or its certificate does not hold for its tables."""
+
+
+class StateError(HideseekError):
+    """A device's state is damaged, of another codebook, open to others, or cannot be written: nothing is exposed."""
 
 
 class MissingExtraError(HideseekError, ImportError):

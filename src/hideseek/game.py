@@ -25,13 +25,14 @@ from hideseek.arrays import (
     distribution,
     labelled,
     nonnegative,
+    product,
     refuse_if_too_large,
     scalar,
     unlabelled,
 )
 from hideseek.errors import BudgetError, broken_rule, rule_text
 from hideseek.metrics import MetricLike, as_metric
-from hideseek.mobility import Profile, Trajectories, possible_trajectories, product, summed
+from hideseek.mobility import Profile, Trajectories, possible_trajectories, summed
 from hideseek.scenario import Scenario
 
 
@@ -178,15 +179,8 @@ class Game:
         places = profile.places
         if not all(0 <= release < places for release in seen):
             raise broken_rule("seen", "Game.from_scenario", f"regions from 0 to {places - 1}", tuple(seen))
-        inputs, which = np.unique(law.at(scenario.known), axis=0, return_inverse=True)
-
-        def weighted(offsets: tuple[int, ...]) -> tuple[IntArray, sparse.csr_array]:
-            values, index = np.unique(law.at(offsets), axis=0, return_inverse=True)
-            shape = (len(values), len(inputs))
-            return values, sparse.csr_array((law.probability, (index.ravel(), which.ravel())), shape=shape)
-
-        targets, target_weight = weighted(scenario.target)
-        wanted, quality_weight = weighted(scenario.quality)
+        inputs, mass, targets, target_weight = folded(law, scenario.target, scenario.known)
+        _, _, wanted, quality_weight = folded(law, scenario.quality, scenario.known)
         guessed, released = places ** len(scenario.target), places ** len(scenario.release)
         entries = guessed * (len(targets) + len(inputs)) + released * (len(wanted) + 2 * len(inputs))
         entries += 8 * guessed * released  # what a solver keeps for every guess and release
@@ -206,7 +200,6 @@ class Game:
         groups = scenario.causal_groups(inputs) if scenario.causal else []
         rows = causal_rows(groups, releases) if groups else None
         enough = float(cost.sum(axis=0).min()) if budget is None else budget
-        mass = summed(which, law.probability, len(inputs))
         return cls(error, cost, enough, rows, mass, guesses, inputs, releases)
 
     def with_budget(self, budget: float) -> Game:
@@ -231,6 +224,17 @@ class Game:
     def saturation(self) -> float:
         """The cost of the cheapest constant release: with this budget the adversary learns nothing."""
         return float(self.cost.sum(axis=0).min())
+
+
+def folded(
+    law: Trajectories, offsets: Sequence[int], known: Sequence[int]
+) -> tuple[IntArray, FloatArray, IntArray, sparse.csr_array]:
+    """Inputs (known places) and their law; values of the places at some offsets; the joint law [value, input]."""
+    inputs, which = np.unique(law.at(known), axis=0, return_inverse=True)
+    values, index = np.unique(law.at(offsets), axis=0, return_inverse=True)
+    shape = (len(values), len(inputs))
+    joint = sparse.csr_array((law.probability, (index.ravel(), which.ravel())), shape=shape)
+    return inputs, summed(which, law.probability, len(inputs)), values, joint
 
 
 def budget_too_small(budget: float, least: float) -> BudgetError:

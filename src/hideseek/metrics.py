@@ -12,6 +12,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
+from typing import ParamSpec
 
 import numpy as np
 import numpy.typing as npt
@@ -22,20 +24,39 @@ from hideseek.regions import Regions, distances
 
 Between = Callable[[IntArray, IntArray, IntArray], FloatArray]
 Weights = Mapping[int, float] | Sequence[float] | FloatArray
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A named comparison of vectors of places, with its unit for tables and figures."""
+    """A named comparison of vectors of places, with its unit for tables and figures.
+
+    ``looks_back``: it also looks at what was seen. ``recipe``: the name and the arguments of the function below that
+    makes it, so that it can be written to a file; none for a function of one's own.
+    """
 
     name: str
     unit: str
     between: Between
+    looks_back: bool = False
+    recipe: tuple[str, Mapping[str, object]] | None = None
 
 
 MetricLike = Metric | Callable[..., float] | npt.ArrayLike  # what stands for a metric wherever one is asked for
 
 
+def described(make: Callable[P, Metric]) -> Callable[P, Metric]:
+    """Let a metric tell how it was made."""
+
+    @wraps(make)
+    def making(*arguments: P.args, **named: P.kwargs) -> Metric:
+        given = inspect.signature(make).bind(*arguments, **named).arguments
+        return replace(make(*arguments, **named), recipe=(make.__name__, given))
+
+    return making
+
+
+@described
 def hamming() -> Metric:
     """1 unless the vectors agree everywhere: what the paper evaluates with. ``total(hamming())`` counts the places.
 
@@ -53,6 +74,7 @@ def hamming() -> Metric:
     return Metric("Hamming", "", between)
 
 
+@described
 def distance(regions: Regions) -> Metric:
     """Geodesic distance between the centres of places in metres, added over the vector.
 
@@ -64,6 +86,7 @@ def distance(regions: Regions) -> Metric:
     return replace(from_matrix(distances(regions)), name="distance", unit="m")
 
 
+@described
 def from_matrix(matrix: npt.ArrayLike) -> Metric:
     """Any matrix over places, [guess, truth] for privacy and [truth, release] for quality, added over the vector.
 
@@ -106,9 +129,10 @@ def from_function(function: Callable[..., float], name: str = "", unit: str = ""
         values = [[function(tuple(a), tuple(b), *past) for b in right.tolist()] for a in left.tolist()]
         return nonnegative(values, "function", "from_function", 2)
 
-    return Metric(name or getattr(function, "__name__", "function"), unit, between)
+    return Metric(name or getattr(function, "__name__", "function"), unit, between, takes_seen)
 
 
+@described
 def squared(metric: Metric) -> Metric:
     """The square of a metric.
 
@@ -116,11 +140,19 @@ def squared(metric: Metric) -> Metric:
     array([[9.]])
     """
     unit = f"{metric.unit}²" if metric.unit else ""
-    return Metric(f"squared {metric.name}", unit, lambda left, right, seen: metric.between(left, right, seen) ** 2)
+
+    def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
+        root = metric.between(left, right, seen)
+        return root * root
+
+    return Metric(f"squared {metric.name}", unit, between, metric.looks_back)
 
 
+@described
 def total(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
     """A metric of single places, added over the vector, weighted by position where weights are given.
+
+    A vector with fewer positions, as at a first access, has the last of the weights.
 
     >>> total(hamming()).between(np.array([[0, 1]]), np.array([[1, 0], [0, 2]]), np.array([]))
     array([[2., 1.]])
@@ -128,6 +160,7 @@ def total(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
     return over_positions(metric, "total", np.add, weights)
 
 
+@described
 def minimum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
     """A metric of single places, the smallest over the vector.
 
@@ -137,6 +170,7 @@ def minimum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
     return over_positions(metric, "minimum", np.minimum, weights)
 
 
+@described
 def maximum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
     """A metric of single places, the largest over the vector.
 
@@ -153,17 +187,18 @@ def over_positions(metric: Metric, name: str, combine: np.ufunc, weights: Sequen
     def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
         same_length(left, right)
         length = left.shape[1]
-        if factors is not None and len(factors) != length:
+        if factors is not None and len(factors) < length:
             raise broken_rule("weights", name, f"{length} numbers, one a position", len(factors))
         parts = [metric.between(left[:, [k]], right[:, [k]], seen) for k in range(length)]
         if factors is not None:
-            parts = [factor * part for factor, part in zip(factors, parts, strict=True)]
+            parts = [factor * part for factor, part in zip(factors[-length:], parts, strict=True)]
         result: FloatArray = combine.reduce(parts)
         return result
 
-    return Metric(f"{name} {metric.name}", metric.unit, between)
+    return Metric(f"{name} {metric.name}", metric.unit, between, metric.looks_back)
 
 
+@described
 def sensitive(metric: Metric, weights: Weights) -> Metric:
     """For privacy: errors count for more (or less) where the truth is sensitive, by the largest weight of its places.
 
@@ -178,9 +213,10 @@ def sensitive(metric: Metric, weights: Weights) -> Metric:
         weight: FloatArray = weight_of(checked, right).max(axis=1)
         return metric.between(left, right, seen) * weight
 
-    return Metric(f"sensitive {metric.name}", metric.unit, between)
+    return Metric(f"sensitive {metric.name}", metric.unit, between, metric.looks_back)
 
 
+@described
 def sensitive_transitions(
     metric: Metric,
     transitions: Mapping[tuple[int, int], float] | None = None,
@@ -190,7 +226,8 @@ def sensitive_transitions(
     """For privacy: errors count for more where the truth makes a sensitive move, by the largest weight of its moves.
 
     Bank and then official is ``transitions={(bank, official): 10}``; ``entering`` and ``leaving`` name a place that is
-    come to from anywhere else, or left for anywhere else. A move that is not named has the weight 1.
+    come to from anywhere else, or left for anywhere else. A move that is not named has the weight 1, as has a place
+    alone, which is what a first access protects.
 
     >>> metric = sensitive_transitions(hamming(), {(0, 1): 4}, entering={2: 3})
     >>> metric.between(np.array([[1, 1]]), np.array([[0, 1], [1, 2], [2, 2]]), np.array([]))
@@ -207,7 +244,7 @@ def sensitive_transitions(
 
     def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
         if right.shape[1] < 2:
-            raise broken_rule("target", "sensitive_transitions", "two or more places in a row", f"{right.shape[1]}")
+            return metric.between(left, right, seen)
         before, after = right[:, :-1], right[:, 1:]
         named = np.fmax(weight_of(into, after, np.nan), weight_of(out_of, before, np.nan))
         weight = np.where((before != after) & ~np.isnan(named), named, 1.0)
@@ -216,9 +253,10 @@ def sensitive_transitions(
         largest: FloatArray = weight.max(axis=1)
         return metric.between(left, right, seen) * largest
 
-    return Metric(f"transition-sensitive {metric.name}", metric.unit, between)
+    return Metric(f"transition-sensitive {metric.name}", metric.unit, between, metric.looks_back)
 
 
+@described
 def tolerant(metric: Metric, tolerance: Weights) -> Metric:
     """For quality: loss in units of what the true place tolerates; dense restaurants forgive noise, lone houses do not.
 
@@ -237,14 +275,15 @@ def tolerant(metric: Metric, tolerance: Weights) -> Metric:
         strictest: FloatArray = weight_of(checked, left).min(axis=1, keepdims=True)
         return metric.between(left, right, seen) / strictest
 
-    return Metric(f"tolerant {metric.name}", metric.unit, between)
+    return Metric(f"tolerant {metric.name}", metric.unit, between, metric.looks_back)
 
 
+@described
 def speed(regions: Regions) -> Metric:
     """Quality of a trajectory: how far the exposed displacement from step to step is from the true one, in metres.
 
     Compares the true places with what was seen followed by what is released, so the scenario's quality offsets must be
-    those of ``seen`` and ``release`` together.
+    those of ``seen`` and ``release`` together. A first place has no displacement, and costs nothing.
 
     >>> from hideseek.regions import Places
     >>> metric = speed(Places([0.0, 0.0, 0.0], [0.0, 1.0, 2.0]))
@@ -257,13 +296,11 @@ def speed(regions: Regions) -> Metric:
     def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
         exposed = np.hstack([np.broadcast_to(seen, (len(right), len(seen))), right]).astype(np.int64)
         same_length(left, exposed)
-        if left.shape[1] < 2:
-            raise broken_rule("quality", "speed", "offsets of two or more steps in a row", f"{left.shape[1]}")
         steps = [table[side[:, :-1], side[:, 1:]] for side in (left, exposed)]
         difference: FloatArray = np.abs(steps[0][:, None, :] - steps[1][None, :, :]).sum(axis=2)
         return difference
 
-    return Metric("speed", "m per step", between)
+    return Metric("speed", "m per step", between, looks_back=True)
 
 
 def as_metric(value: MetricLike, parameter: str, places: int) -> Metric:

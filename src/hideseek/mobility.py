@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
@@ -21,18 +20,21 @@ from scipy.sparse.csgraph import connected_components
 from hideseek.arrays import (
     FloatArray,
     IntArray,
+    encoded,
     frozen,
     nonnegative,
     pairs_with_equal,
+    product,
     refuse_if_too_large,
     scalar,
     whole_number,
 )
 from hideseek.errors import ReducibleError, broken_rule, rule_text
 from hideseek.regions import Regions
-from hideseek.traces import check_traces
+from hideseek.traces import check_traces, checked_step
 
 DAY = pd.Timedelta("1D")
+STEP = "5min"  # the paper's: 288 steps a day
 
 
 @runtime_checkable
@@ -108,27 +110,39 @@ def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajector
     wanted = tuple(sorted(set(offsets)))
     if not wanted:
         raise broken_rule("offsets", "possible_trajectories", "at least one", "none")
-    first = wanted[0]
-    kept: list[int] = []
-    sequences, probability = np.zeros((1, 0), np.int64), np.ones(1)
-    for offset in range(first, wanted[-1] + 1):
-        width = min(offset - first, profile.memory)
+    _, sequences, probability = continued(profile, np.zeros((1, 0), np.int64), wanted[0] - 1, wanted)
+    return Trajectories(wanted, sequences, probability)
+
+
+def continued(
+    profile: Profile, windows: IntArray, last: int, wanted: Sequence[int], now: int = 0
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Where windows [window, place] lead that end at the offset ``last`` from step ``now``.
+
+    Gives which window, the places at the wanted offsets (in order; those in the window may be among them), and the
+    probability of these given the window. An empty window is the beginning of time.
+    """
+    kept = list(range(last - windows.shape[1] + 1, last + 1))
+    origin, sequences, probability = np.arange(len(windows)), windows, np.ones(len(windows))
+    for offset in range(last + 1, wanted[-1] + 1):
+        width = min(sequences.shape[1], profile.memory)
         pasts, index = np.unique(sequences[:, sequences.shape[1] - width :], axis=0, return_inverse=True)
-        law = profile.following(pasts, offset)
+        law = profile.following(pasts, now + offset)
         count = int(np.count_nonzero(law, axis=1)[index.ravel()].sum())
-        refuse_if_too_large(count * 8 * (len(kept) + 8), f"A law over {count} trajectories from {first} to {offset}")
+        refuse_if_too_large(count * 8 * (len(kept) + 9), f"A law over {count} trajectories up to offset {offset}")
         past, place = np.nonzero(law)
         row, move = pairs_with_equal(index.ravel(), past, len(pasts))
-        sequences = np.c_[sequences[row], place[move]]
+        origin, sequences = origin[row], np.c_[sequences[row], place[move]]
         probability = probability[row] * law[past, place][move]
         kept.append(offset)
         # places that are neither wanted nor remembered are summed out as soon as they can be
         needed = [k for k, at in enumerate(kept) if at in wanted or k >= len(kept) - profile.memory]
         if len(needed) < len(kept):
             kept = [kept[k] for k in needed]
-            sequences, probability = merged(sequences[:, needed], probability)
-    columns = [kept.index(offset) for offset in wanted]
-    return Trajectories(wanted, *merged(sequences[:, columns], probability))
+            both, probability = merged(np.c_[origin, sequences[:, needed]], probability)
+            origin, sequences = both[:, 0], both[:, 1:]
+    both, probability = merged(np.c_[origin, sequences[:, [kept.index(offset) for offset in wanted]]], probability)
+    return both[:, 0], both[:, 1:], probability
 
 
 def merged(sequences: IntArray, probability: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -197,16 +211,17 @@ class MarkovProfile(_Learned):
 
     ``states`` are the tuples of places that the next place depends on, ``transition`` its law after each of them,
     [state, place] (for a chain of order 1 the transition matrix), and ``state_law`` the long-run law of the states.
-    ``regions``, where known, are the places themselves.
+    ``regions``, where known, are the places themselves; ``step`` is the length of a time step.
     """
 
     states: IntArray
     transition: FloatArray
     state_law: FloatArray
     regions: Regions | None = None
+    step: str = STEP
 
     @classmethod
-    def from_matrix(cls, matrix: npt.ArrayLike, regions: Regions | None = None) -> MarkovProfile:
+    def from_matrix(cls, matrix: npt.ArrayLike, regions: Regions | None = None, step: str = STEP) -> MarkovProfile:
         """A first-order chain with this transition matrix [from, to].
 
         >>> MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]).stationary.round(6)
@@ -222,22 +237,23 @@ class MarkovProfile(_Learned):
             raise broken_rule("matrix", owner, "rows that sum to 1", f"{total[worst, 0]:g} in row {worst}")
         if regions is not None and len(regions) != len(table):
             raise broken_rule("regions", owner, f"{len(table)} places, one a row of 'matrix'", len(regions))
-        return cls.from_kernel(np.arange(len(table))[:, None], table / total, regions, "matrix", owner)
+        return cls.from_kernel(np.arange(len(table))[:, None], table / total, regions, step, "matrix", owner)
 
     @classmethod
     def from_kernel(
-        cls, states: IntArray, kernel: FloatArray, regions: Regions | None, parameter: str, owner: str
+        cls, states: IntArray, kernel: FloatArray, regions: Regions | None, step: str, parameter: str, owner: str
     ) -> MarkovProfile:
         """The chain on tuples of places, refused unless every state leads to every other."""
+        length = checked_step(step, owner)
         law = long_run_law(state_chain(states, kernel), states, parameter, owner)
-        return cls(frozen(states), frozen(kernel), frozen(law), regions)
+        return cls(frozen(states), frozen(kernel), frozen(law), regions, step if isinstance(step, str) else str(length))
 
     @classmethod
     def fit(
         cls,
         traces: pd.DataFrame,
         regions: Regions,
-        step: str = "5min",
+        step: str = STEP,
         order: int = 1,
         close: bool = True,
         smoothing: float = 0.0,
@@ -282,7 +298,7 @@ class MarkovProfile(_Learned):
             share = np.where(total > 0, smoothing, 1.0)
             kernel = (1 - share) * kernel + share * anywhere / anywhere.sum()
         try:
-            return cls.from_kernel(states, kernel, regions.keep(visited), "traces", owner)
+            return cls.from_kernel(states, kernel, regions.keep(visited), step, "traces", owner)
         except ReducibleError as error:  # in the numbers of the regions that the caller gave
             raise reducible([visited[place] for place in error.places], "traces", owner) from None
 
@@ -330,10 +346,11 @@ class PeriodicProfile(_Learned):
     steps_a_slot: int
     regions: Regions | None = None
     start: int = 0
+    step: str = STEP
 
     @classmethod
     def fit(
-        cls, traces: pd.DataFrame, regions: Regions, step: str = "5min", slots: int = 24, weight: float = 1.0
+        cls, traces: pd.DataFrame, regions: Regions, step: str = STEP, slots: int = 24, weight: float = 1.0
     ) -> PeriodicProfile:
         """Learn one transition matrix for each part of the day.
 
@@ -363,7 +380,7 @@ class PeriodicProfile(_Learned):
             np.add.at(counts, (slot, place[together], place[together + 1]), 1.0)
         matrices = counts + weight * base.transition
         matrices /= matrices.sum(axis=2, keepdims=True)
-        profile = cls(frozen(matrices), steps_a_slot, base.regions)
+        profile = cls(frozen(matrices), steps_a_slot, base.regions, step=step)
         frozen(profile.midnight)  # refused here, and not at the first use, if a day does not mix the places
         return profile
 
@@ -472,23 +489,6 @@ def moves_of(walk: Walk, order: int, close: bool) -> IntArray:
     return windows(place, order + 1)[windows(joined, order).all(axis=1)]
 
 
-def product(places: int, length: int) -> IntArray:
-    """All vectors of ``length`` places, in order.
-
-    >>> product(2, 2).tolist()
-    [[0, 0], [0, 1], [1, 0], [1, 1]]
-    """
-    return np.indices((places,) * length).reshape(length, -1).T.astype(np.int64)
-
-
-def encoded(vectors: IntArray, places: int) -> IntArray:
-    """Each vector of places as one number; the order of the vectors is that of the numbers."""
-    code = np.zeros(len(vectors), np.int64)
-    for column in vectors.T:
-        code = code * places + column
-    return code
-
-
 def state_index(states: IntArray, vectors: IntArray, places: int) -> IntArray:
     """Which state each vector is."""
     codes, wanted = encoded(states, places), encoded(vectors, places)
@@ -534,17 +534,3 @@ def reducible(places: Sequence[int], parameter: str, owner: str) -> ReducibleErr
     got = f"one in which these places, once entered, are not left: {named}"
     rule = "a chain in which every place leads to every other"
     return ReducibleError(rule_text(parameter, owner, rule, got, ways[parameter]), tuple(places))
-
-
-def checked_step(step: str, owner: str) -> pd.Timedelta:
-    """A length of time such as "5min"."""
-    rule = 'a length of time > 0 such as "5min"'
-    if not isinstance(step, str | timedelta):
-        raise broken_rule("step", owner, rule, repr(step))
-    try:
-        length = pd.Timedelta(step)
-    except ValueError:
-        raise broken_rule("step", owner, rule, repr(step)) from None
-    if pd.isna(length) or length <= pd.Timedelta(0):
-        raise broken_rule("step", owner, rule, repr(step))
-    return length

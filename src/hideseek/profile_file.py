@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -11,34 +10,13 @@ import msgspec
 import numpy as np
 
 from hideseek.errors import HideseekError, ParameterError, TraceError, broken_rule
+from hideseek.files import RegionsDocument, regions_document, regions_from, write_privately
 from hideseek.mobility import MarkovProfile, regions_of
-from hideseek.regions import Grid, Hexagons, Places, Regions
 
 VERSION = 1
 LARGEST = 256 * 2**20  # bytes
-LARGEST_GRID = 10**7
 
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
-
-
-class _GridFile(msgspec.Struct, tag="grid", forbid_unknown_fields=True):
-    south: float
-    north: float
-    west: float
-    east: float
-    rows: Annotated[int, msgspec.Meta(ge=1, le=10_000)]
-    columns: Annotated[int, msgspec.Meta(ge=1, le=10_000)]
-    kept: list[int]
-
-
-class _PlacesFile(msgspec.Struct, tag="places", forbid_unknown_fields=True):
-    latitudes: list[float]
-    longitudes: list[float]
-    names: list[str]
-
-
-class _HexagonsFile(msgspec.Struct, tag="hexagons", forbid_unknown_fields=True):
-    cells: list[str]
 
 
 class _ProfileFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -46,18 +24,19 @@ class _ProfileFile(msgspec.Struct, forbid_unknown_fields=True):
 
     hideseek_profile: Annotated[int, msgspec.Meta(ge=1)]
     step: str
-    regions: _GridFile | _PlacesFile | _HexagonsFile
+    regions: RegionsDocument
     states: list[list[Annotated[int, msgspec.Meta(ge=0)]]]
     transitions: list[tuple[int, int, Probability]]
 
 
-def save_profile(profile: MarkovProfile, path: str | os.PathLike[str], step: str) -> None:
+def save_profile(profile: MarkovProfile, path: str | os.PathLike[str]) -> None:
     """Write a profile whole or not at all, readable by its owner only.
 
     >>> import tempfile
+    >>> from hideseek.regions import Places
     >>> profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.2, 0.8]], Places([46.5, 46.6], [6.5, 6.6]))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_profile(profile, f"{folder}/profile.json", step="5min")
+    ...     save_profile(profile, f"{folder}/profile.json")
     ...     load_profile(f"{folder}/profile.json").transition.tolist()
     [[0.5, 0.5], [0.2, 0.8]]
     """
@@ -66,7 +45,7 @@ def save_profile(profile: MarkovProfile, path: str | os.PathLike[str], step: str
     state, place = np.nonzero(profile.transition)
     document = _ProfileFile(
         hideseek_profile=VERSION,
-        step=step,
+        step=profile.step,
         regions=regions_document(regions_of(profile)),
         states=profile.states.tolist(),
         transitions=list(
@@ -120,51 +99,4 @@ def profile_from(document: _ProfileFile) -> MarkovProfile:
     if np.abs(kernel.sum(axis=1) - 1).max() > 1e-9:
         raise ParameterError("The transitions of a state do not sum to 1.")
     order = np.lexsort(states.T[::-1])
-    return MarkovProfile.from_kernel(states[order], kernel[order], regions, "matrix", "load_profile")
-
-
-def regions_document(regions: Regions) -> _GridFile | _PlacesFile | _HexagonsFile:
-    """Regions as plain data."""
-    match regions:
-        case Grid():
-            kept = range(regions.rows * regions.columns) if regions.kept is None else regions.kept
-            return _GridFile(
-                regions.south, regions.north, regions.west, regions.east, regions.rows, regions.columns, list(kept)
-            )
-        case Places():
-            return _PlacesFile(list(regions.latitudes), list(regions.longitudes), list(regions.names))
-        case Hexagons():
-            return _HexagonsFile(list(regions.cells))
-    raise ParameterError(f"Regions of the type {type(regions).__name__} have no file format.")
-
-
-def regions_from(document: _GridFile | _PlacesFile | _HexagonsFile) -> Regions:
-    """Regions from plain data."""
-    match document:
-        case _GridFile():
-            cells = document.rows * document.columns
-            if cells > LARGEST_GRID:
-                raise ParameterError(f"Its grid has {cells} cells; at most {LARGEST_GRID} are read.")
-            if len(set(document.kept)) < len(document.kept) or not all(0 <= cell < cells for cell in document.kept):
-                raise ParameterError("The grid keeps a cell twice, or one that it does not have.")
-            grid = Grid(document.south, document.north, document.west, document.east, document.rows, document.columns)
-            return grid.keep(document.kept)
-        case _PlacesFile():
-            return Places(document.latitudes, document.longitudes, tuple(document.names))
-        case _HexagonsFile():
-            return Hexagons(tuple(document.cells))
-
-
-def write_privately(path: Path, content: bytes) -> None:
-    """Replace a file in one step, with permissions for its owner only."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    return MarkovProfile.from_kernel(states[order], kernel[order], regions, document.step, "matrix", "load_profile")

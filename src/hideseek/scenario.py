@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,8 @@ class Scenario:
     ``target``: true places to protect. ``seen``: earlier releases that the adversary remembers. ``release``: what is
     released now. ``quality``: true places that the service's quality depends on (default: those of ``release``).
     ``known``: true places that the mechanism looks at (default: those of ``target``). ``causal``: a release may
-    depend only on places known by its time, as when the route is not planned.
+    depend only on places known by its time, as when the route is not planned. ``every``: steps from one access of the
+    service to the next (default: as many as are released).
 
     >>> Scenario(target=(-1, 0), seen=(-1,), release=(0,)).known
     (-1, 0)
@@ -32,6 +33,7 @@ class Scenario:
     quality: Offsets = ()
     known: Offsets = ()
     causal: bool = False
+    every: int = 0
 
     def __post_init__(self) -> None:
         defaults = {"quality": self.release, "known": self.target}
@@ -44,6 +46,11 @@ class Scenario:
             raise broken_rule("seen", "Scenario", "offsets < 0, before now", self.seen)
         if min(self.release) < 0:
             raise broken_rule("release", "Scenario", "offsets >= 0, now or later", self.release)
+        least = self.release[-1] + 1
+        object.__setattr__(self, "every", whole_number(self.every or least, "every", "Scenario", least))
+        if any(offset % self.every not in self.release for offset in self.seen):
+            rule = f"offsets of earlier releases, when {self.release} are released every {self.every} steps"
+            raise broken_rule("seen", "Scenario", rule, self.seen)
 
     @classmethod
     def sporadic(cls) -> Scenario:
@@ -84,11 +91,14 @@ class Scenario:
     def in_between(cls, every: int) -> Scenario:
         """The service is accessed every so many steps; the places between two accesses are protected with them.
 
-        >>> Scenario.in_between(3)
-        Scenario(target=(-3, -2, -1, 0), seen=(-3,), release=(0,), quality=(0,), known=(-3, -2, -1, 0), causal=False)
+        The mechanism looks at the places of the accesses; those between them the adversary infers by the model.
+
+        >>> scenario = Scenario.in_between(3)
+        >>> scenario.target, scenario.seen, scenario.known
+        ((-3, -2, -1, 0), (-3,), (-3, 0))
         """
         every = whole_number(every, "every", "Scenario.in_between")
-        return cls(target=tuple(range(-every, 1)), seen=(-every,))
+        return cls(target=tuple(range(-every, 1)), seen=(-every,), known=(-every, 0), every=every)
 
     @property
     def offsets(self) -> Offsets:
@@ -117,3 +127,30 @@ def checked_offsets(value: Iterable[int], name: str) -> Offsets:
     if not whole or list(offsets) != sorted(set(offsets)):
         raise broken_rule(name, "Scenario", rule, offsets)
     return tuple(int(offset) for offset in offsets)
+
+
+def since_start(scenario: Scenario, accesses: int) -> Scenario:
+    """The scenario so many accesses after the first: what would lie before it does not exist."""
+    since = since_gap(scenario, accesses)
+    target = tuple(offset for offset in scenario.target if offset >= -accesses * scenario.every)
+    return replace(since, target=target or (0,))
+
+
+def since_gap(scenario: Scenario, accesses: int) -> Scenario:
+    """The scenario so many accesses after a gap: what was exposed before the gap counts no more."""
+
+    def cut(offsets: Sequence[int]) -> tuple[int, ...]:
+        return tuple(offset for offset in offsets if offset >= -accesses * scenario.every)
+
+    return replace(scenario, seen=cut(scenario.seen), quality=cut(scenario.quality), known=cut(scenario.known) or (0,))
+
+
+def after_gap(scenario: Scenario, gap: int) -> Scenario:
+    """The scenario when the access before lies ``gap`` accesses back, and only what it exposed is remembered."""
+
+    def back(offsets: Sequence[int]) -> tuple[int, ...]:
+        shift = (gap - 1) * scenario.every
+        return tuple(offset - shift * (offset < 0) for offset in offsets if offset >= -scenario.every)
+
+    known = tuple(offset for offset in scenario.known if offset >= 0) or (0,)
+    return replace(scenario, seen=back(scenario.seen), quality=back(scenario.quality), known=known)
