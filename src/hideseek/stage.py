@@ -1,0 +1,285 @@
+"""One access of the service in a codebook: its tables, the law they were made for, and what they are worth under it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from hideseek.arrays import FloatArray, IntArray, encoded, product, refuse_if_too_large
+from hideseek.errors import CodebookError, broken_rule
+from hideseek.metrics import Metric
+from hideseek.scenario import Scenario
+from hideseek.table import CODES, Table, refuse_long_codes
+
+LAW = 1e-9  # how far from 1 the sum of a law may be
+NOTHING = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What a stage was made for: the joint law of what was seen and of the true places.
+
+    ``histories`` [history, seen] are the releases that may have been seen; entry n has the probability that history
+    ``history[n]`` was seen and the true places at ``offsets`` are ``sequences[n]``.
+    """
+
+    offsets: tuple[int, ...]
+    histories: IntArray
+    history: IntArray
+    sequences: IntArray
+    probability: FloatArray
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """The probability of every history."""
+        return np.bincount(self.history, self.probability, minlength=len(self.histories)).astype(np.float64)
+
+    def at(self, offsets: tuple[int, ...]) -> IntArray:
+        """The true places at these offsets, [entry, offset]."""
+        return self.sequences[:, [self.offsets.index(offset) for offset in offsets]]
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """The adversary's best strategy as a proof: for history, release and guess, its ``weight``; a price a history."""
+
+    history: IntArray
+    release: IntArray
+    guess: IntArray
+    weight: FloatArray
+    price: FloatArray
+
+
+NO_PRIOR = Prior((), np.zeros((0, 0), np.int64), NOTHING, np.zeros((0, 0), np.int64), np.zeros(0))
+NO_ATTACK = Attack(NOTHING, NOTHING, NOTHING, np.zeros(0), np.zeros(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Worth:
+    """For every history, with its probability: privacy reached, privacy that nothing exceeds, quality lost."""
+
+    weight: FloatArray
+    privacy: FloatArray
+    bound: FloatArray
+    loss: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What tables do under a law, for every history; and what it was worked out from.
+
+    ``owner`` and ``known`` are the history and the known places of each row, ``cost`` [row, release] its quality lost,
+    ``gather`` [row, entry of the law] its probabilities, ``target`` the column of ``d_p`` of each entry.
+    """
+
+    weight: FloatArray
+    privacy: FloatArray
+    loss: FloatArray
+    owner: IntArray
+    known: IntArray
+    cost: FloatArray
+    gather: sparse.csr_array
+    target: IntArray
+    d_p: FloatArray
+    rounding: float
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The tables of one access: ``tables[p]`` draws its release number p, given what was seen, those before, and known.
+
+    ``scenario`` has the offsets as they are at this access (at the first one nothing was seen), ``then`` is the number
+    of the stage that follows when no access is missed.
+    """
+
+    scenario: Scenario
+    then: int
+    tables: tuple[Table, ...]
+    prior: Prior = field(default_factory=lambda: NO_PRIOR)
+    attack: Attack = field(default_factory=lambda: NO_ATTACK)
+
+    def known_at(self, position: int) -> tuple[int, ...]:
+        """Offsets of the true places that release number ``position`` may look at."""
+        moment = self.scenario.release[position]
+        return tuple(offset for offset in self.scenario.known if offset <= moment or not self.scenario.causal)
+
+    def laws(self, seen: IntArray, known: IntArray) -> FloatArray:
+        """The law of all releases of this access for each (seen, known), [pair, combination of releases]."""
+        places = self.tables[0].places
+        joint = np.ones((len(seen), 1))
+        for position, table in enumerate(self.tables):
+            columns = [self.scenario.known.index(offset) for offset in self.known_at(position)]
+            drawn = product(places, position)
+            pair, prefix = np.nonzero(joint)
+            row = table.rows(np.hstack([seen[pair], drawn[prefix]]), known[pair][:, columns])
+            if (row < 0).any():
+                raise CodebookError("A table has no row for something that can happen.")
+            law = np.zeros((*joint.shape, places))
+            law[pair, prefix] = joint[pair, prefix, None] * table.laws(row)
+            joint = law.reshape(len(seen), -1)
+        return joint
+
+    def under(self, prior: Prior, privacy: Metric, quality: Metric) -> Outcome:
+        """What the stored tables do when seen and true places follow any law with these offsets."""
+        scenario, places = self.scenario, self.tables[0].places
+        self.refuse_too_large(prior, looks_back=quality.looks_back)
+        count, history, probability = len(prior.histories), prior.history, prior.probability
+        known = prior.at(scenario.known)
+        code = history * (places + 1) ** known.shape[1] + encoded(known, places + 1)
+        _, first, row = np.unique(code, return_index=True, return_inverse=True)
+        owner = history[first]
+        law = self.laws(prior.histories[owner], known[first])
+        different = {own: distinct(prior.at(own), places) for own in {scenario.target, scenario.quality}}
+        (targets, target), (wanted, want) = different[scenario.target], different[scenario.quality]
+        guesses, releases = product(places, len(scenario.target)), product(places, len(scenario.release))
+        d_p = privacy.between(guesses, targets, NOTHING)
+        pasts = prior.histories if quality.looks_back else prior.histories[:1]
+        d_q = np.array([quality.between(wanted, releases, past) for past in pasts])
+        if d_p.shape != (len(guesses), len(targets)) or d_q.shape[1:] != (len(wanted), len(releases)):
+            raise broken_rule("metric", "Stage", "one that gives a number for each pair", f"{d_p.shape}, {d_q.shape}")
+        gather = by_row(row, np.arange(len(row)), probability, (len(first), len(row)))
+        cost = gather @ d_q[history if quality.looks_back else 0, want]
+        meet = by_row(history * len(targets) + target, row, probability, (count * len(targets), len(first)))
+        together = (meet @ law).reshape(count, len(targets), -1)  # Pr(history, target, release)
+        reached = np.matmul(d_p, together).min(axis=1).sum(axis=1)
+        loss = np.bincount(owner, (cost * law).sum(axis=1), minlength=count)
+        longest = max(len(first), int(np.bincount(history).max()))  # entries or rows that are added up
+        rounding = (len(guesses) + len(targets) + len(releases) + longest + 16) * float(np.finfo(float).eps)
+        return Outcome(
+            weight=prior.weight,
+            privacy=reached / prior.weight * (1 - rounding),
+            loss=loss / prior.weight * (1 + rounding),
+            owner=owner,
+            known=known[first],
+            cost=cost,
+            gather=gather,
+            target=target,
+            d_p=d_p,
+            rounding=rounding,
+        )
+
+    def refuse_too_large(self, prior: Prior, looks_back: bool) -> None:
+        """Refuse a law under which the worth of this stage cannot be worked out in memory, or in whole numbers."""
+        scenario, places = self.scenario, self.tables[0].places
+        count, entries = len(prior.histories), len(prior.history)
+        for offsets in (scenario.target, scenario.quality, scenario.known):
+            refuse_long_codes(places, len(offsets))
+        if count * (places + 1) ** len(scenario.known) > CODES:
+            raise CodebookError(f"{count} histories of {len(scenario.known)} known places have no codes of 63 bits.")
+        guessed, released = places ** len(scenario.target), places ** len(scenario.release)
+        targets, wanted = min(entries, guessed), min(entries, places ** len(scenario.quality))
+        numbers = guessed * (2 * len(scenario.target) + 3 * targets) + released * 2 * len(scenario.release)
+        numbers += wanted * released * ((count if looks_back else 1) + len(scenario.quality) + 2)
+        numbers += (5 * entries + count * (2 * targets + guessed)) * released
+        refuse_if_too_large(8 * numbers, f"The worth of a stage of {count} histories over {places} places")
+
+    def worth(self, privacy: Metric, quality: Metric, budget: float) -> Worth:
+        """What the stored tables are worth under the law they were made for, rounded against us.
+
+        Privacy is that against the best guess for every release; the bound is U of the stored attack and price, in
+        which a causal mechanism chooses its releases one after the other.
+        """
+        found = self.under(self.prior, privacy, quality)
+        attack, count, width = self.attack, len(found.weight), found.cost.shape[1]
+        answer = attack.history * width + attack.release
+        total = np.bincount(answer, attack.weight, minlength=count * width)
+        if not (np.abs(total - 1) <= LAW).all():
+            raise CodebookError("The stored attack is not a law of guesses for every release.")
+        strategy = by_row(answer, attack.guess, attack.weight, (count * width, len(found.d_p)))
+        erring = (strategy @ found.d_p / total[:, None]).reshape(count, width, -1)
+        gain = found.gather @ erring[self.prior.history, :, found.target]
+        charge = attack.price[found.owner, None] * found.cost
+        net = (1 + found.rounding) * gain - (1 - found.rounding) * charge
+        best = np.bincount(found.owner, self.best_replies(net, found.known, found.owner), minlength=count)
+        bound = (attack.price * budget) * (1 + found.rounding) + best / found.weight
+        return Worth(found.weight, found.privacy, np.maximum(bound, 0) * (1 + found.rounding), found.loss)
+
+    def best_replies(self, net: FloatArray, known: IntArray, owner: IntArray) -> FloatArray:
+        """The most that rows of net gains can yield, in all, when what looks alike must release alike; a number a row.
+
+        The last release is the best one for each row; an earlier one is best for all rows that it cannot tell apart,
+        and their total is put down to the first of them.
+        """
+        places = self.tables[0].places
+        for position in reversed(range(len(self.tables))):
+            columns = [self.scenario.known.index(offset) for offset in self.known_at(position)]
+            net = net.reshape(len(net), -1, places)
+            if len(columns) == known.shape[1]:  # no two rows look alike
+                net = net.max(axis=2)
+                continue
+            code = owner * (places + 1) ** len(columns) + encoded(known[:, columns], places + 1)
+            _, first, group = np.unique(code, return_index=True, return_inverse=True)
+            together = np.zeros((len(first), *net.shape[1:]))
+            np.add.at(together, group, net)
+            net = np.zeros(net.shape[:2])
+            net[first] = together.max(axis=2)
+        return net[:, 0]
+
+    def checked(self) -> Stage:
+        """The stage, refused unless its parts fit together, its laws are laws, and every history has its rows."""
+        scenario, places, prior, attack = self.scenario, self.tables[0].places, self.prior, self.attack
+        count, entries, released = len(prior.histories), len(prior.probability), places ** len(scenario.release)
+        sizes = [
+            (prior.histories.shape[1], len(scenario.seen)),
+            (prior.sequences.shape, (entries, len(prior.offsets))),
+            (len(prior.history), entries),
+            (attack.price.shape, (count,)),
+            ({len(part) for part in (attack.release, attack.guess, attack.weight)}, {len(attack.history)}),
+        ]
+        if any(size != wanted for size, wanted in sizes):
+            raise CodebookError("The parts of a stage do not fit together.")
+        inside = [
+            (prior.histories, places),
+            (prior.sequences, places),
+            (prior.history, count),
+            (attack.history, count),
+            (attack.release, released),
+            (attack.guess, places ** len(scenario.target)),
+        ]
+        if any(array.max(initial=0) >= limit for array, limit in inside):
+            raise CodebookError("A stage names a place, a history, a release or a guess that does not exist.")
+        for numbers in (prior.probability, attack.weight, attack.price):
+            if not (numbers.min(initial=0) >= 0 and numbers.max(initial=0) < np.inf):
+                raise CodebookError("A stage holds a number that is not finite, or below 0.")
+        if not abs(prior.probability.sum() - 1) <= LAW or not (prior.weight > 0).all():
+            raise CodebookError("The law that a stage was made for does not sum to 1, or leaves a history out.")
+        if len(attack.weight) < count * released:  # before anything is made that large
+            raise CodebookError("The stored attack is not a law of guesses for every release.")
+        self._refuse_missing_rows()
+        return self
+
+    def _refuse_missing_rows(self) -> None:
+        """Refuse tables without a row for known places never seen before, after any history and releases before."""
+        places = self.tables[0].places
+        base, prior = places + 1, self.prior
+        for position, table in enumerate(self.tables):
+            digits = len(self.scenario.seen) + position
+            width = len(self.known_at(position))
+            refuse_long_codes(places, digits + width)
+            if table.codes[-1] >= base ** (digits + width):
+                raise CodebookError("A table has a row for more places than its stage looks at.")
+            if position == 0:
+                past = encoded(prior.histories, base)
+                if (past[1:] <= past[:-1]).any():
+                    raise CodebookError("A stage has a history that stands twice or out of order.")
+            if (table.find((past + 1) * base**width - 1) < 0).any():
+                raise CodebookError("A table has no row for something that can happen.")
+            row = np.repeat(np.arange(len(table.codes)), np.diff(table.start))
+            past = table.codes[row].astype(np.int64) // base**width * base + table.releases
+
+
+def by_row(row: IntArray, column: IntArray, value: FloatArray, shape: tuple[int, int]) -> sparse.csr_array:
+    """A sparse matrix from its entries, made directly: scipy's own way takes longer than all that is done with it."""
+    order = np.argsort(row, kind="stable")
+    start = np.zeros(shape[0] + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=shape[0]), out=start[1:])
+    return sparse.csr_array((value[order], column[order], start), shape=shape)
+
+
+def distinct(vectors: IntArray, places: int) -> tuple[IntArray, IntArray]:
+    """The different vectors, and which of them each one is."""
+    _, first, index = np.unique(encoded(vectors, places), return_index=True, return_inverse=True)
+    return vectors[first], index.ravel()
