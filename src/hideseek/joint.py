@@ -1,0 +1,155 @@
+"""The joint law of true and exposed places, and how it travels from access to access."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from hideseek.arrays import FloatArray, IntArray, encoded, product, refuse_if_too_large
+from hideseek.mobility import Profile, Trajectories, continued
+from hideseek.scenario import Scenario
+from hideseek.stage import Prior, Stage
+
+History = tuple[int, ...]
+Law = tuple[IntArray, FloatArray]  # inputs, and what is released at each of them
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The law after an access: ``mass`` [window, history] of the last true places and of what is remembered.
+
+    ``last`` is the offset of the last place of a window from that access, ``time`` the step of the access.
+    """
+
+    windows: IntArray
+    histories: IntArray
+    mass: FloatArray
+    last: int
+    time: int
+
+    def remembering(self, count: int) -> Joint:
+        """The same law when no more than the last so many releases are remembered."""
+        there = self.histories.shape[1]
+        if there == count:
+            return self
+        histories, index = np.unique(self.histories[:, there - count :], axis=0, return_inverse=True)
+        return replace(self, histories=histories, mass=(gather(index, len(histories)) @ self.mass.T).T)
+
+    def change(self, after: Joint) -> float:
+        """The distance to another law in total variation; infinite where other places or histories occur."""
+        same = np.array_equal(self.windows, after.windows) and np.array_equal(self.histories, after.histories)
+        return float(np.abs(after.mass - self.mass).sum() / 2) if same else np.inf
+
+
+NEVER = Joint(np.zeros((1, 0), np.int64), np.zeros((1, 0), np.int64), np.ones((1, 1)), -1, 0)
+
+
+class Access:
+    """One access seen from the windows of the last one: where they lead, what is known, wanted and protected there."""
+
+    def __init__(
+        self, profile: Profile, scenario: Scenario, following: Scenario, before: Joint, gap: int, length: int
+    ) -> None:
+        """``following``: the next access's scenario; ``gap``: steps from the access before; ``length``: of windows."""
+        self.scenario, self.following, self.profile = scenario, following, profile
+        self.windows, self.last, self.time = before.windows, before.last - gap, before.time + gap
+        if not before.windows.shape[1]:
+            self.last, self.time = min(scenario.offsets) - 1, 0
+        self.offsets = tuple(sorted({*scenario.target, *scenario.quality, *scenario.known}))
+        end = scenario.release[-1]
+        kept = range(max(self.last + 1 - before.windows.shape[1], end + 1 - length), end + 1)
+        self.wanted = tuple(sorted({*self.offsets, *kept}))
+        self.sequences, self.leads = self._paths(self.wanted)
+        self.paths, path = np.unique(self._at(self.offsets), axis=0, return_inverse=True)
+        pairs, pair = np.unique(np.c_[self._at(kept), self._at(scenario.known)], axis=0, return_inverse=True)
+        self.kept, window = np.unique(pairs[:, : len(kept)], axis=0, return_inverse=True)
+        self.inputs, known = np.unique(pairs[:, len(kept) :], axis=0, return_inverse=True)
+        self.to_path, self.to_pair = (
+            gather(index, len(values)) @ self.leads for index, values in ((path, self.paths), (pair, pairs))
+        )
+        self.to_window, self.known = gather(window, len(self.kept)), known.ravel()
+        self._last: tuple[Stage, Joint, FloatArray, IntArray, sparse.csr_array] | None = None
+
+    def _paths(self, wanted: Sequence[int]) -> tuple[IntArray, sparse.csr_array]:
+        """All true places at the wanted offsets, and their law given the window, [sequence, window]."""
+        origin, sequences, probability = continued(self.profile, self.windows, self.last, wanted, self.time)
+        unique, index = np.unique(sequences, axis=0, return_inverse=True)
+        return unique, sparse.csr_array((probability, (index.ravel(), origin)), shape=(len(unique), len(self.windows)))
+
+    def _at(self, offsets: Sequence[int]) -> IntArray:
+        return self.sequences[:, [self.wanted.index(offset) for offset in offsets]]
+
+    def prior(self, joint: Joint) -> Prior:
+        """The law of what was seen and of the true places that matter."""
+        law = self.to_path @ joint.mass
+        history, at = np.nonzero(law.T)
+        seen, index = np.unique(history, return_inverse=True)
+        return Prior(self.offsets, joint.histories[seen], index.ravel(), self.paths[at], law[at, history])
+
+    @cached_property
+    def _next(self) -> tuple[tuple[int, ...], IntArray, sparse.csr_array]:
+        wanted = {*self.scenario.known, *self.later(self.following.target), *self.later(self.following.quality)}
+        return tuple(sorted(wanted)), *self._paths(sorted(wanted))
+
+    def later(self, offsets: Sequence[int]) -> tuple[int, ...]:
+        """Offsets from the next access as offsets from this one."""
+        return tuple(offset + self.scenario.every for offset in offsets)
+
+    def next_law(self, joint: Joint, history: int) -> Trajectories:
+        """The law of the known places and of what matters at the next access, after one history."""
+        wanted, sequences, leads = self._next
+        law = leads @ joint.mass[:, history]
+        return Trajectories(wanted, sequences[law > 0], law[law > 0] / law.sum())
+
+    def exposed(self, joint: Joint, stage: Stage, remembered: Sequence[int]) -> Joint:
+        """The law after this access, with the releases at the ``remembered`` offsets from it."""
+        laws, histories, to_history = self._drawn(joint, stage, remembered)
+        law = self.to_pair @ joint.mass
+        refuse_if_too_large(8 * law.size * laws.shape[2], "The joint law of the places and of what was exposed")
+        out = self.to_window @ (law[:, :, None] * laws[:, self.known].transpose(1, 0, 2)).reshape(len(law), -1)
+        mass = (to_history @ out.T).T
+        occurs = mass.any(axis=0)
+        return Joint(self.kept, histories[occurs], mass[:, occurs], self.scenario.release[-1], self.time)
+
+    def _drawn(
+        self, joint: Joint, stage: Stage, remembered: Sequence[int]
+    ) -> tuple[FloatArray, IntArray, sparse.csr_array]:
+        """The releases' law [history, input, releases], and the histories that follow; kept while nothing changes."""
+        if self._last and self._last[0] is stage and np.array_equal(self._last[1].histories, joint.histories):
+            return self._last[2:]
+        count, places = len(joint.histories), self.profile.places
+        history, known = np.indices((count, len(self.inputs))).reshape(2, -1)
+        laws = stage.laws(joint.histories[history], self.inputs[known]).reshape(count, len(self.inputs), -1)
+        combinations = product(places, len(self.scenario.release))
+        history, drawn = np.indices((count, len(combinations))).reshape(2, -1)
+        where = [*self.scenario.seen, *self.scenario.release]
+        columns = [where.index(offset) for offset in remembered]
+        chosen = np.c_[joint.histories[history], combinations[drawn]][:, columns]
+        codes, first, index = np.unique(encoded(chosen, places), return_index=True, return_inverse=True)
+        self._last = stage, joint, laws, chosen[first], gather(index, len(codes))
+        return self._last[2:]
+
+    def usual(self, joint: Joint, stage: Stage, seen: Sequence[int], known: Sequence[int]) -> dict[History, Law]:
+        """What is released on the whole by those who know and have seen no more than this: inputs, laws, by history."""
+        laws = self._drawn(joint, stage, self.scenario.seen)[0]
+        law = (self.to_pair @ joint.mass)[:, :, None] * laws[:, self.known].transpose(1, 0, 2)
+        pair, history = np.indices(law.shape[:2]).reshape(2, -1)
+        columns = [self.scenario.known.index(offset) for offset in known]
+        before = [self.scenario.seen.index(offset) for offset in seen]
+        keys = np.c_[joint.histories[history][:, before], self.inputs[self.known[pair]][:, columns]]
+        unique, index = np.unique(keys, axis=0, return_inverse=True)
+        total = gather(index, len(unique)) @ law.reshape(len(keys), -1)
+        found: dict[History, Law] = {}
+        for past in {tuple(key[: len(before)]) for key in unique.tolist()}:
+            own = (unique[:, : len(before)] == past).all(axis=1) & total.any(axis=1)
+            found[past] = unique[own, len(before) :], total[own] / total[own].sum(axis=1, keepdims=True)
+        return found
+
+
+def gather(index: IntArray, count: int) -> sparse.csr_array:
+    """The matrix that adds up what has the same index, [index, entry]."""
+    return sparse.csr_array((np.ones(index.size), (index.ravel(), np.arange(index.size))), shape=(count, index.size))

@@ -1,0 +1,413 @@
+"""Design through time: the law that travels against plain enumeration, the budget after every history."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from hideseek import (
+    BudgetError,
+    Game,
+    MarkovProfile,
+    ParameterError,
+    PeriodicProfile,
+    Scenario,
+    SizeError,
+    design,
+    from_function,
+    from_matrix,
+    hamming,
+    solve,
+    speed,
+    total,
+)
+from hideseek.regions import Places
+from tests.oracles.enumeration import everything, law_of, outcome_at, prior_at, rows_of
+
+LINE = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
+CHAIN = MarkovProfile.from_matrix([[0.6, 0.4, 0.0], [0.3, 0.4, 0.3], [0.0, 0.5, 0.5]])
+PAIR = MarkovProfile.from_matrix([[0.8, 0.2], [0.3, 0.7]])
+SECOND_ORDER = MarkovProfile.from_kernel(
+    np.array([[0, 0], [0, 1], [1, 0], [1, 1]]),
+    np.array([[0.7, 0.3], [0.4, 0.6], [0.8, 0.2], [0.1, 0.9]]),
+    None,
+    "5min",
+    "matrix",
+    "test",
+)
+SCENARIOS = {
+    "sporadic": Scenario.sporadic(),
+    "location": Scenario.past_present(1),
+    "transition": Scenario.past_present(1, "transition"),
+    "location, two seen": Scenario.past_present(2),
+    "transition, two seen": Scenario.past_present(2, "transition"),
+    "in between": Scenario.in_between(2),
+    "next, not released": Scenario(target=(0, 1), seen=(-1,), known=(0,)),
+    "unknown route": Scenario.present_future("unknown"),
+    "planned route": Scenario.present_future("planned"),
+    "unknown route, seen": Scenario(target=(0, 1), seen=(-2, -1), release=(0, 1), causal=True),
+}
+
+
+def added(matrix):
+    """A matrix over places as a plain function of vectors."""
+    return lambda left, right: sum(matrix[a][b] for a, b in zip(left, right, strict=True))
+
+
+def made(profile, scenario, budget=0.2, steps=None, **options):
+    metric = from_matrix(np.abs(np.subtract.outer(np.arange(profile.places), np.arange(profile.places))).astype(float))
+    return design(profile, scenario, total(metric), total(metric), budget * len(scenario.release), steps, **options)
+
+
+def assert_same_law(stage, law):
+    mine = {}
+    for history, sequence, probability in zip(
+        stage.prior.history, stage.prior.sequences.tolist(), stage.prior.probability, strict=True
+    ):
+        mine[tuple(stage.prior.histories[history].tolist()), tuple(sequence)] = probability
+    assert mine.keys() == law.keys()
+    np.testing.assert_allclose([mine[key] for key in law], list(law.values()), atol=1e-13)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_law_that_travels_is_that_of_all_paths_written_out(name):
+    scenario = SCENARIOS[name]
+    profile = PAIR if len(scenario.release) > 1 or "two" in name else CHAIN
+    codebook = made(profile, scenario)
+    firsts = min(codebook.repeating, 3)
+    paths = everything(codebook, profile, firsts + 1)
+    metric = added(LINE)
+    for access in range(firsts):
+        stage, now = codebook.stages[access], access * scenario.every
+        assert_same_law(stage, prior_at(paths, stage.scenario, now))
+        worth = stage.worth(codebook.privacy, codebook.quality, codebook.budget)
+        found = outcome_at(paths, stage.scenario, now, metric, metric, profile.places)
+        for k, past in enumerate(map(tuple, stage.prior.histories.tolist())):
+            np.testing.assert_allclose((worth.weight[k], worth.privacy[k], worth.loss[k]), found[past], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["location", "transition", "location, two seen"])
+def test_the_law_travels_for_profiles_that_remember_more(name):
+    codebook = made(SECOND_ORDER, SCENARIOS[name], steps=4)
+    paths = everything(codebook, SECOND_ORDER, 4)
+    for access in range(4):
+        stage = codebook.stages[access]
+        assert_same_law(stage, prior_at(paths, stage.scenario, access))
+
+
+def test_one_release_seen_is_the_recursion_of_the_papers_appendix():
+    """Pr(o|r) at t-1 = sum over o', r' at t-2 of f(o|r, r', o') Pr(o'|r') Pr(r'|r): the paper's last equation."""
+    codebook = made(CHAIN, Scenario.past_present(1, "transition"), steps=4)
+    places, move, stays = 3, CHAIN.transition, CHAIN.stationary
+    back = (stays[:, None] * move).T / stays[:, None]  # Pr(before|now)
+    rows = [rows_of(stage.tables[0]) for stage in codebook.stages]
+    exposed = np.zeros((places, places))  # Pr(o|r), access by access
+    for r in range(places):
+        for o, chance in law_of(rows[0], places, (), (r,)).items():
+            exposed[r, o] = chance
+    for access in range(1, 4):
+        posterior = exposed * stays[:, None]
+        posterior /= posterior.sum(axis=0)
+        prior = posterior[:, None, :] * move[:, :, None]  # psi(r_t, r_{t-1} | o_{t-1}), [r_{t-1}, r_t, o_{t-1}]
+        stage = codebook.stages[access]
+        weight = (exposed * stays[:, None]).sum(axis=0)
+        law = {
+            ((o,), (before, now)): prior[before, now, o] * weight[o]
+            for before, now, o in itertools.product(range(places), repeat=3)
+            if prior[before, now, o] * weight[o] > 0
+        }
+        assert_same_law(stage, law)
+        following = np.zeros_like(exposed)
+        for r, before, seen in itertools.product(range(places), repeat=3):
+            if back[r, before] * exposed[before, seen] > 0:
+                for o, chance in law_of(rows[access], places, (seen,), (before, r)).items():
+                    following[r, o] += float(chance) * exposed[before, seen] * back[r, before]
+        exposed = following
+
+
+@pytest.mark.parametrize("name", ["location", "transition", "location, two seen", "in between"])
+def test_the_first_tables_are_optimal_for_every_history(name):
+    """Against the paper's linear program, written out and solved by scipy, for the law that the stage was made for."""
+    codebook = made(CHAIN, SCENARIOS[name])
+    for stage in codebook.stages[: codebook.repeating]:
+        worth = stage.worth(codebook.privacy, codebook.quality, codebook.budget)
+        for k in range(len(worth.weight)):
+            value = whole_program(stage, k, 3, codebook.budget)
+            assert worth.privacy[k] == pytest.approx(value, rel=3e-6, abs=3e-9)  # 1e-6 of the solver, and the integers
+            assert worth.bound[k] >= value * (1 - 1e-9)
+
+
+def whole_program(stage, history, places, budget):
+    own = stage.prior.history == history
+    scenario, law = stage.scenario, stage.prior.probability[own] / stage.prior.weight[history]
+    column = {offset: stage.prior.sequences[own][:, k] for k, offset in enumerate(stage.prior.offsets)}
+    known = [tuple(column[offset][n] for offset in scenario.known) for n in range(len(law))]
+    inputs = sorted(set(known))
+    width = len(inputs) * places
+    guesses = list(itertools.product(range(places), repeat=len(scenario.target)))
+    rows = np.zeros((len(guesses) * places + 1, width + places))
+    for n, chance in enumerate(law):
+        i = inputs.index(known[n])
+        target = tuple(column[offset][n] for offset in scenario.target)
+        wanted = tuple(column[offset][n] for offset in scenario.quality)
+        for o in range(places):
+            for g, guess in enumerate(guesses):
+                rows[g * places + o, i * places + o] -= chance * added(LINE)(guess, target)
+                rows[g * places + o, width + o] = 1
+            rows[-1, i * places + o] += chance * added(LINE)(wanted, (o,))
+    sums = np.zeros((len(inputs), width + places))
+    for i in range(len(inputs)):
+        sums[i, i * places : (i + 1) * places] = 1
+    found = linprog(
+        -np.r_[np.zeros(width), np.ones(places)],
+        A_ub=rows,
+        b_ub=np.r_[np.zeros(len(rows) - 1), budget],
+        A_eq=sums,
+        b_eq=np.ones(len(inputs)),
+        bounds=[(0, None)] * width + [(None, None)] * places,
+    )
+    return -found.fun
+
+
+def test_nothing_seen_is_the_sporadic_case():
+    codebook = made(CHAIN, Scenario.sporadic(), budget=0.3)
+    assert len(codebook.stages) == 1
+    best = solve(Game.from_scenario(CHAIN, Scenario.sporadic(), from_matrix(LINE), from_matrix(LINE), 0.3))
+    assert codebook.deployed.privacy == pytest.approx(best.privacy, rel=1e-6)
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 10**6), share=st.floats(0.05, 0.9), name=st.sampled_from(sorted(SCENARIOS)))
+def test_the_budget_holds_at_every_access_after_every_history(seed, share, name):
+    """As deployed, by a plain recursion over (true places, releases) under the stored integers, gaps and all."""
+    generator, scenario = np.random.default_rng(seed), SCENARIOS[name]
+    places = 2 if scenario.every > 1 else 3
+    profile = MarkovProfile.from_matrix(0.9 * generator.dirichlet(np.full(places, 0.3), size=places) + 0.1 / places)
+    metric = generator.random((places, places)) * (1 - np.eye(places))
+    enough = Game.from_scenario(profile, Scenario.sporadic(), from_matrix(metric), from_matrix(metric)).saturation
+    budget = share * enough * len(scenario.release)
+    codebook = design(profile, scenario, total(from_matrix(metric)), total(from_matrix(metric)), budget, gaps=2)
+    deployed, worst, means = codebook.deployed, 0.0, []
+    for moment in forward(codebook, profile, deployed.accesses, {}):
+        found = losses(*moment, codebook, metric)
+        worst = max(worst, *found[1].values())
+        means.append(sum(found[0][past] * loss for past, loss in found[1].items()))
+    assert worst <= budget * (1 + 1e-9)
+    assert deployed.worst_loss == pytest.approx(worst, rel=1e-9)
+    assert deployed.quality_loss == pytest.approx(np.mean(means), rel=1e-9)
+    if scenario.seen:
+        for at in (1, codebook.repeating):
+            after = [losses(*moment, codebook, metric)[1] for moment in forward(codebook, profile, at + 10, {at: 2})]
+            assert max(max(found.values()) for found in after) <= budget * (1 + 1e-9)
+
+
+def forward(codebook, profile, accesses, gaps):
+    """The law before every access, by dictionaries: (true places so far back as needed, releases) -> probability."""
+    every, last = codebook.scenario.every, max(codebook.scenario.release)
+    reach = max(-min(codebook.scenario.offsets), every * max(gaps.values(), default=1)) + last
+    law = {((), ()): 1.0}
+    stage = None
+    for access in range(accesses):
+        gap = gaps.get(access, 1)
+        stage = 0 if stage is None else codebook.after(stage, gap)
+        moves = (gap - 1) * every + (every if access else 1 + last)
+        for _ in range(moves):
+            law = stepped(law, profile, reach)
+        yield stage, law, last
+        own = codebook.stages[stage]
+        tables = [floats(table) for table in own.tables]
+        for position, moment in enumerate(own.scenario.release):
+            after = {}
+            for (path, exposed), weight in law.items():
+                place = dict(zip(range(last - len(path) + 1, last + 1), path, strict=True))
+                seen = dict(zip(range(last - len(exposed) + 1, last + 1), exposed, strict=True))
+                before = tuple(seen[o] for o in (*own.scenario.seen, *own.scenario.release[:position]))
+                known = tuple(place[o] for o in own.known_at(position))
+                for release, chance in law_of(tables[position], codebook.places, before, known).items():
+                    seen[moment] = release
+                    key = path, tuple(seen[o] for o in sorted(seen))
+                    after[key] = after.get(key, 0.0) + weight * chance
+            law = after
+
+
+@functools.cache
+def floats(table):
+    return {code: {o: float(p) for o, p in row.items()} for code, row in rows_of(table).items()}
+
+
+def stepped(law, profile, reach):
+    after = {}
+    for (path, exposed), weight in law.items():
+        chances = profile.transition[path[-1]] if path else profile.stationary
+        for place, chance in enumerate(chances):
+            if chance > 0:
+                key = (*path, place)[-reach - 1 :], (*exposed, -1)[-reach - 1 :]
+                after[key] = after.get(key, 0.0) + weight * chance
+    return after
+
+
+def losses(stage, law, last, codebook, metric):
+    """For every history: its probability and the expected loss."""
+    own = codebook.stages[stage]
+    tables = [floats(table) for table in own.tables]
+    weight, loss = {}, {}
+    for (path, exposed), chance in law.items():
+        place = dict(zip(range(last - len(path) + 1, last + 1), path, strict=True))
+        seen = dict(zip(range(last - len(exposed) + 1, last + 1), exposed, strict=True))
+        past = tuple(seen[o] for o in own.scenario.seen)
+        weight[past] = weight.get(past, 0.0) + chance
+        drawn = {(): 1.0}
+        for position in range(len(own.scenario.release)):
+            known = tuple(place[o] for o in own.known_at(position))
+            drawn = {
+                (*before, o): p * q
+                for before, p in drawn.items()
+                for o, q in law_of(tables[position], codebook.places, (*past, *before), known).items()
+            }
+        wanted = [place[o] for o in own.scenario.quality]
+        cost = sum(p * sum(metric[a][o] for a, o in zip(wanted, release, strict=True)) for release, p in drawn.items())
+        loss[past] = loss.get(past, 0.0) + chance * cost
+    return weight, {past: loss[past] / weight[past] for past in loss}
+
+
+def test_what_repeats_has_settled():
+    codebook = made(CHAIN, Scenario.past_present(1))
+    assert codebook.deployed.settled
+    law = list(forward(codebook, CHAIN, codebook.deployed.accesses + 5, {}))[-1][1]
+    stage = codebook.stages[codebook.repeating]
+    found = {}
+    for (path, exposed), weight in law.items():
+        key = (exposed[-2],), (path[-1],)
+        found[key] = found.get(key, 0.0) + weight
+    for history, sequence, probability in zip(
+        stage.prior.history, stage.prior.sequences.tolist(), stage.prior.probability, strict=True
+    ):
+        key = tuple(stage.prior.histories[history].tolist()), tuple(sequence)
+        assert found[key] == pytest.approx(probability, abs=1e-10)
+
+
+@pytest.mark.parametrize("memory", [1, 2])
+def test_a_chain_that_never_settles_is_certified_for_as_long_as_is_said(memory, monkeypatch):
+    monkeypatch.setattr(sys.modules["hideseek.design"], "HORIZON", 40)
+    ring = MarkovProfile.from_matrix(np.roll(np.eye(3), 1, axis=1))
+    codebook = design(ring, Scenario.past_present(memory), hamming(), hamming(), 0.1, gaps=2)
+    assert (codebook.deployed.accesses, codebook.deployed.settled) == (40, False)
+    metric = 1 - np.eye(3)
+    for gaps in ({}, {1: 2}, {3: 2}):
+        for moment in forward(codebook, ring, 40, gaps):
+            assert max(losses(*moment, codebook, metric)[1].values()) <= 0.1
+
+
+def test_the_chosen_optimum_tells_less_about_the_next_place():
+    """Next to home and work, a place between them: which of the optimal tables is taken decides what follows."""
+    generator = np.random.default_rng(5)
+    gains = []
+    for _ in range(4):
+        profile = MarkovProfile.from_matrix(0.85 * np.eye(4) + 0.15 * generator.dirichlet(np.ones(4), size=4))
+        chosen, plain = (
+            design(profile, Scenario.past_present(1), hamming(), hamming(), 0.1, steps=3, choice=choice)
+            for choice in ("uninformative", "plain")
+        )
+        for book in (chosen, plain):
+            first = book.stages[0].worth(hamming(), hamming(), 0.1)
+            assert first.privacy[0] == pytest.approx(0.1, rel=1e-6)  # both are optimal at the first access
+        then = [book.stages[1].worth(hamming(), hamming(), 0.1) for book in (chosen, plain)]
+        values = [float(worth.weight @ worth.privacy) for worth in then]
+        assert chosen.deployed.next_risk >= chosen.deployed.plain_next_risk * (1 - 1e-9)
+        assert values[0] >= values[1] * (1 - 1e-6)
+        gains.append(values[0] - values[1])
+    assert max(gains) > 0.005
+
+
+def test_what_was_never_seen_with_a_past_gets_what_is_released_on_the_whole():
+    codebook = made(CHAIN, Scenario.past_present(1, "transition"))
+    for stage in codebook.stages[: codebook.repeating]:
+        rows = rows_of(stage.tables[0])
+        for k, past in enumerate(map(tuple, stage.prior.histories.tolist())):
+            own = stage.prior.history == k
+            whole = np.zeros(3)
+            for places, chance in zip(
+                stage.prior.at(stage.scenario.known)[own].tolist(), stage.prior.probability[own], strict=True
+            ):
+                for o, q in law_of(rows, 3, past, tuple(places)).items():
+                    whole[o] += float(q) * chance / stage.prior.weight[k]
+            stored = law_of(rows, 3, past, (3,) * len(stage.scenario.known))
+            np.testing.assert_allclose([float(stored.get(o, 0)) for o in range(3)], whole, atol=1e-8)
+
+
+def test_two_designs_are_equal_to_the_last_bit_whoever_works(monkeypatch):
+    one = made(CHAIN, Scenario.past_present(2), workers=1)
+    monkeypatch.setattr(sys.modules["hideseek.design"], "MANY", 1)
+    two = made(CHAIN, Scenario.past_present(2), workers=2)
+    assert one.content == two.content
+
+
+def test_progress_counts_the_games():
+    heard = []
+    made(PAIR, Scenario.past_present(1), progress=lambda what, done, count: heard.append((what, done, count)))
+    assert heard
+    assert all(1 <= done <= count for _, done, count in heard)
+
+
+def test_a_quality_that_looks_back_is_designed_for():
+    places = Places([0.0, 0.0, 0.0], [0.0, 0.01, 0.03])
+    scenario = Scenario(target=(0,), seen=(-1,), quality=(-1, 0))
+    codebook = design(CHAIN, scenario, from_matrix(LINE), speed(places), budget=1500.0)
+    assert codebook.deployed.worst_loss <= 1500 * (1 + 1e-9)
+    assert codebook.deployed.quality_loss > 100
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"steps": 0}, "'steps' parameter of design must be an integer >= 1"),
+        ({"steps": 2.5}, "'steps' parameter of design"),
+        ({"gaps": 0}, "'gaps' parameter of design"),
+        ({"workers": 0}, "'workers' parameter of design"),
+        ({"budget": float("nan")}, "'budget' parameter of design"),
+        ({"choice": "best"}, "'choice' parameter of design must be 'plain' or 'uninformative'"),
+        ({"scenario": "now"}, "'scenario' parameter of design must be a Scenario"),
+        ({"scenario": Scenario(target=(0,), release=(1,), every=2)}, "releases now and the steps right after"),
+        (
+            {"scenario": Scenario(target=(-1, 0), seen=(-2,), every=2)},
+            "known places are that of now and those of accesses",
+        ),
+        ({"scenario": Scenario(target=(-1,), seen=(-1,))}, "known places are that of now"),
+        ({"privacy": np.zeros((2, 2))}, "a matrix over the 3 places"),
+    ],
+)
+def test_bad_parameters_are_named(change, message):
+    given = {"scenario": Scenario.past_present(1), "privacy": LINE, "quality": LINE, "budget": 0.1} | change
+    with pytest.raises(ParameterError, match=message):
+        design(CHAIN, **given)
+
+
+def test_a_budget_that_no_table_meets_is_refused_with_the_least():
+    with pytest.raises(BudgetError) as caught:
+        design(CHAIN, Scenario.past_present(1), LINE, LINE + 1, budget=0.5)
+    assert caught.value.least == pytest.approx(1.0)
+
+
+def test_a_scenario_that_does_not_fit_in_memory_is_refused():
+    ring = MarkovProfile.from_matrix((np.eye(60) + np.roll(np.eye(60), 1, axis=1)) / 2)
+    with pytest.raises(SizeError):
+        design(ring, Scenario.in_between(5), hamming(), hamming(), budget=0.1)
+
+
+def test_a_profile_that_tells_the_time_is_refused():
+    day_and_night = PeriodicProfile(np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.3, 0.7], [0.2, 0.8]]]), 2)
+    with pytest.raises(ParameterError, match="the same at all times of day"):
+        made(day_and_night, Scenario.past_present(1))
+
+
+def test_metrics_may_be_functions():
+    off_by = from_function(lambda a, b: abs(a[0] - b[0]))
+    one = design(CHAIN, Scenario.past_present(1), off_by, off_by, 0.2)
+    assert one.deployed == made(CHAIN, Scenario.past_present(1)).deployed
