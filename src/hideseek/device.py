@@ -1,0 +1,367 @@
+"""A device: exposes at most one place a step by a codebook, and keeps the state that this takes.
+
+What is exposed is on disk before it is told, so that a crash leaves either nothing told or the same to tell again.
+Errors, answers and representations never hold the true place; the state holds its number as long as a table needs it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from hideseek.arrays import IntArray
+from hideseek.codebook import Codebook
+from hideseek.errors import StateError, broken_rule
+from hideseek.files import sync_folder, write_privately
+from hideseek.scenario import Offsets, Scenario
+from hideseek.stage import Stage
+from hideseek.table import WORDS, Unsigned
+from hideseek.traces import checked_step
+
+VERSION = 1
+LARGEST = 2**20  # bytes of a state
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Place = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+Point = tuple[float, float]
+Reason = Literal["", "clock", "not due", "gap", "history"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the service may be told at a step: the centre and the number of the exposed place, or nothing.
+
+    ``at`` is when the step begins. ``reason``, when nothing is told: ``"clock"`` (a later step was answered already),
+    ``"not due"`` (no access at this step), ``"gap"`` (no table for so long a silence, see :meth:`Device.restart`),
+    ``"history"`` (a table looks at a step that was not asked about). Reasons follow from times and answers alone.
+
+    >>> Answer("withheld", "2026-01-05T08:00:00+00:00", reason="not due").place is None
+    True
+    """
+
+    status: Literal["exposed", "withheld"]
+    at: str
+    latitude: float | None = None
+    longitude: float | None = None
+    place: int | None = None
+    reason: Reason = ""
+
+
+class _Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The last access: its stage, the step it began at, and what later draws may look at, by step."""
+
+    stage: Place
+    start: int
+    releases: dict[int, Place]
+    places: dict[int, Place]
+
+    def __repr__(self) -> str:
+        return "_Access(...)"
+
+
+class _State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The last answered step with its release, and the access it belongs to (none after a restart)."""
+
+    hideseek_state: int
+    sha256: str
+    last: int
+    release: Place
+    access: _Access | None
+
+
+class _Version(msgspec.Struct):
+    hideseek_state: int
+
+
+class Device:
+    """Exposes places by a codebook, one a step, and remembers in the file ``state`` what it has exposed.
+
+    The state is for its owner only. Any number of devices in any number of processes may share it.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from hideseek import MarkovProfile, Places, Scenario, design, hamming
+    >>> profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]], Places([46.52, 46.53], [6.57, 6.58]))
+    >>> codebook = design(profile, Scenario.past_present(1), privacy=hamming(), quality=hamming(), budget=0.1)
+    >>> with TemporaryDirectory() as folder:
+    ...     device = Device(codebook, f"{folder}/state.json")
+    ...     first = device.expose(46.5201, 6.5702, at="2026-01-05T08:01:30+01:00")
+    ...     again = device.expose(46.5299, 6.5799, at="2026-01-05T08:04:59+01:00")
+    >>> first.at, first == again
+    ('2026-01-05T07:00:00+00:00', True)
+    """
+
+    def __init__(self, codebook: Codebook, state: str | os.PathLike[str]) -> None:
+        if not isinstance(codebook, Codebook):
+            raise broken_rule("codebook", "Device", "a Codebook", type(codebook).__name__)
+        if codebook.regions is None:
+            way_out = "Design it from a profile with regions."
+            raise broken_rule("codebook", "Device", "one whose places lie on the map", "one without regions", way_out)
+        scenario = codebook.scenario
+        timing = tuple(range(len(scenario.release))), scenario.every
+        if any((own.release, own.every) != timing for own in (scenario, *(s.scenario for s in codebook.stages))):
+            rule = "one that releases now and the steps right after, at every stage alike"
+            raise broken_rule("codebook", "Device", rule, "another")
+        self.codebook, self.regions = codebook, codebook.regions
+        self.step = checked_step(codebook.step, "Device").to_pytimedelta()
+        self.path = state_path(state)
+        self._seen_later = looked_back_at(codebook, lambda scenario: scenario.seen)
+        self._known_later = looked_back_at(codebook, lambda scenario: scenario.known)
+
+    def __repr__(self) -> str:
+        return f"Device(codebook={self.codebook.sha256[:12]}, state={self.path.name!r})"
+
+    def expose(self, latitude: float, longitude: float, at: datetime | str, ahead: Sequence[Point] = ()) -> Answer:
+        """What to tell the service about being here at this time; asked again in the same step, the same.
+
+        ``at`` has an offset from UTC. ``ahead`` holds the points of the following steps, for codebooks of planned
+        routes. Off the map the nearest place counts.
+        """
+        step = self._step(at)
+        here = self._place(latitude, longitude, "latitude and longitude")
+        with self._locked():
+            state = self._read()
+            if state is not None and step == state.last:
+                sync_folder(self.path.parent)  # who wrote it may have died before the answer was safe
+                return self._answer(step, state.release)
+            due = self._due(state, step)
+            if isinstance(due, str):
+                return self._answer(step, None, due)
+            number, start = due
+            stage, position = self.codebook.stages[number], step - start
+            access = None if state is None else state.access
+            releases = {} if access is None else dict(access.releases)
+            places = {} if access is None else dict(access.places)
+            places[step] = here
+            planned = max(0, max(stage.known_at(position)) - position)
+            places.update(enumerate(self._route(ahead, planned), start=step + 1))
+            seen = [releases.get(start + offset, -1) for offset in (*stage.scenario.seen, *range(position))]
+            known = [places.get(start + offset, -1) for offset in stage.known_at(position)]
+            release = None if -1 in seen or -1 in known else self.draw(number, position, seen, known)
+            if release is None:
+                return self._answer(step, None, "history")
+            releases[step] = release
+            later_seen, later_known = self._needed(stage, position)
+            access = _Access(number, start, kept(releases, start, later_seen), kept(places, start, later_known))
+            self._write(_State(VERSION, self.codebook.sha256, step, release, access))
+            return self._answer(step, release)
+
+    def draw(self, stage: int, position: int, seen: Sequence[int], known: Sequence[int]) -> int | None:
+        """The release that 32 fresh random bits draw after these releases at these places; None where no row is."""
+        table = self.codebook.stages[stage].tables[position]
+        row = table.row(seen, known)
+        if row < 0:
+            return None
+        return int(table.releases[table.ends.searchsorted(np.uint64(row * WORDS + random_word()), side="right")])
+
+    def restart(self) -> None:
+        """Forget the history, so that the next step may be exposed as the first ever; the way out after a gap.
+
+        The answer of the last step stays: no step gets a second one. Whoever has seen what was exposed before may use
+        it against what is exposed after; the codebook does not count that.
+        """
+        with self._locked():
+            state = self._read()
+            if state is not None:
+                self._write(msgspec.structs.replace(state, access=None))
+
+    def simulate(self, walks: npt.ArrayLike) -> IntArray:
+        """What would be exposed along walks [walk, step] of region numbers, -1 where nothing; no state is touched."""
+        rule = f"region numbers from 0 to {self.codebook.places - 1}, [walk, step]"
+        try:
+            array: npt.NDArray[Any] = np.asarray(walks)
+        except ValueError:
+            raise broken_rule("walks", "Device.simulate", rule, "walks of different lengths") from None
+        if array.ndim != 2 or array.dtype.kind not in "iu":
+            raise broken_rule("walks", "Device.simulate", rule, f"the shape {array.shape} of {array.dtype}")
+        if (array < 0).any() or (array >= self.codebook.places).any():
+            raise broken_rule("walks", "Device.simulate", rule, "a number that is none")
+        return self.codebook.simulate(array.astype(np.int64), random_words)
+
+    def _step(self, at: datetime | str) -> int:
+        rule = "a time with its offset from UTC, as a datetime or in ISO 8601"
+        try:
+            time = datetime.fromisoformat(at) if isinstance(at, str) else at
+            if not isinstance(time, datetime) or time.utcoffset() is None:
+                raise ValueError
+        except ValueError:
+            raise broken_rule("at", "Device.expose", rule, f"{type(at).__name__} without one") from None
+        step = (time - EPOCH) // self.step
+        if self._begin(step) is None:
+            raise broken_rule("at", "Device.expose", rule, "one at the end of all times")
+        return step
+
+    def _begin(self, step: int) -> datetime | None:
+        """When a step begins, if datetime reaches so far."""
+        try:
+            return EPOCH + step * self.step
+        except OverflowError:
+            return None
+
+    def _place(self, latitude: float, longitude: float, parameter: str) -> int:
+        """The number of the place that holds a point, or of the nearest; a wrong point is not repeated in the error."""
+        for value, limit in ((latitude, 90), (longitude, 180)):
+            is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            if not is_number or not abs(value) <= limit:
+                rule = "numbers of degrees from -90 to 90 and from -180 to 180"
+                raise broken_rule(parameter, "Device.expose", rule, "something else")
+        place = int(self.regions.locate(latitude, longitude)[0])
+        return place if place >= 0 else int(self.regions.nearest(latitude, longitude)[0])
+
+    def _route(self, ahead: Sequence[Point], count: int) -> list[int]:
+        """The places of the next so many steps."""
+        rule = "points (latitude, longitude), one for each of the steps that follow"
+        try:
+            points = [(latitude, longitude) for latitude, longitude in ahead]
+        except (TypeError, ValueError):
+            raise broken_rule("ahead", "Device.expose", rule, "something else") from None
+        if len(points) < count:
+            way_out = f"The codebook was made for planned routes; it looks {count} ahead."
+            raise broken_rule("ahead", "Device.expose", rule, f"{len(points)} of them", way_out)
+        return [self._place(*point, "ahead") for point in points[:count]]
+
+    def _due(self, state: _State | None, step: int) -> tuple[int, int] | Reason:
+        """The stage of a step that is not yet answered and the start of its access, or why there is none."""
+        if state is None:
+            return 0, step
+        if step < state.last:
+            return "clock"
+        if state.access is None:
+            return 0, step
+        elapsed = step - state.access.start
+        if elapsed < len(self.codebook.scenario.release):
+            return state.access.stage, state.access.start
+        gap, between = divmod(elapsed, self.codebook.scenario.every)
+        if between:
+            return "not due"
+        number = self.codebook.after(state.access.stage, gap)
+        return "gap" if number is None else (number, step)
+
+    def _needed(self, stage: Stage, position: int) -> tuple[set[int], set[int]]:
+        """Offsets from an access of the releases and the true places that may count after its release ``position``."""
+        seen, known = set(self._seen_later), set(self._known_later)
+        for later in range(position + 1, len(stage.tables)):
+            seen.update(stage.scenario.seen, range(later))
+            known.update(stage.known_at(later))
+        return {offset for offset in seen if offset <= position}, {offset for offset in known if offset <= position}
+
+    def _answer(self, step: int, release: int | None, reason: Reason = "") -> Answer:
+        at = (EPOCH + step * self.step).isoformat()
+        if release is None:
+            return Answer("withheld", at, reason=reason)
+        latitude, longitude = self.regions.centres[release].tolist()
+        return Answer("exposed", at, latitude, longitude, release)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Alone with the state; whatever the system refuses meanwhile, nothing is exposed."""
+        try:
+            handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise self._unusable(f"cannot be read or written: {error.strerror or type(error).__name__}") from None
+
+    def _unusable(self, why: str) -> StateError:
+        return StateError(f"The state {self.path.name} {why}. Nothing is exposed.")
+
+    def _read(self) -> _State | None:
+        """The state, or None before the first answer; refused unless a device with this codebook may write it."""
+        # a link may lead to a file of somebody else's choice, and a pipe would keep us waiting
+        flags = os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            with open(self.path, "rb", opener=lambda path, mode: os.open(path, mode | flags)) as stream:
+                about = os.fstat(stream.fileno())
+                if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
+                    raise self._unusable("is no file, or larger than any state")
+                if about.st_uid != os.geteuid() or about.st_mode & 0o077:
+                    raise self._unusable("is open to others: it must be yours and have the mode 600")
+                content = stream.read()
+        except FileNotFoundError:
+            return None
+        try:
+            version = msgspec.json.decode(content, type=_Version).hideseek_state
+            if version != VERSION:
+                raise self._unusable(f"has the version {version}; this hideseek knows {VERSION}")
+            state = msgspec.json.decode(content, type=_State)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise self._unusable("is damaged") from None
+        if state.sha256 != self.codebook.sha256:
+            raise self._unusable("belongs to another codebook; give each its own")
+        if not self._possible(state):
+            raise self._unusable("is damaged: it says what cannot be")
+        return state
+
+    def _possible(self, state: _State) -> bool:
+        """Whether a device with this codebook can have come to a state."""
+        if state.release >= self.codebook.places or self._begin(state.last) is None:
+            return False
+        access = state.access
+        if access is None:
+            return True
+        if access.stage >= len(self.codebook.stages):
+            return False
+        stage, position = self.codebook.stages[access.stage], state.last - access.start
+        if not 0 <= position < len(stage.tables):
+            return False
+        seen, known = self._needed(stage, position)
+        return (
+            {when - access.start for when in access.releases} <= seen
+            and {when - access.start for when in access.places} <= known
+            and max([*access.releases.values(), *access.places.values()], default=0) < self.codebook.places
+            and access.releases.get(state.last, state.release) == state.release
+        )
+
+    def _write(self, state: _State) -> None:
+        write_privately(self.path, msgspec.json.encode(state))
+
+
+def random_word() -> int:
+    """32 random bits of the operating system."""
+    return int.from_bytes(os.urandom(4))
+
+
+def random_words(count: int) -> Unsigned:
+    """So many times 32 random bits of the operating system."""
+    return np.frombuffer(os.urandom(4 * count), np.uint32)
+
+
+def state_path(state: str | os.PathLike[str]) -> Path:
+    """The absolute path of a state, the same wherever the process goes."""
+    try:
+        path = os.fsdecode(state)
+        if not path or b"\0" in os.fsencode(path):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise broken_rule("state", "Device", "the path of a file", repr(state)) from None
+    return Path(path).absolute()
+
+
+def looked_back_at(codebook: Codebook, offsets: Callable[[Scenario], Offsets]) -> frozenset[int]:
+    """Offsets from an access of what any later access may look at, given the offsets that a stage looks at."""
+    every, end = codebook.scenario.every, len(codebook.scenario.release)
+    gap = {number: count for count, number in reversed(list(enumerate(codebook.gaps, start=2)))}
+    return frozenset(
+        back
+        for number, stage in enumerate(codebook.stages)
+        for offset in offsets(stage.scenario)
+        for back in range(offset + gap.get(number, 1) * every, end, every)
+    )
+
+
+def kept(by_step: Mapping[int, int], start: int, offsets: set[int]) -> dict[int, int]:
+    """Only the steps at these offsets from the start."""
+    return {step: place for step, place in by_step.items() if step - start in offsets}
