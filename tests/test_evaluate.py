@@ -1,0 +1,213 @@
+"""The honest label: its order, its ceiling, its numbers against enumeration and against the codebook's certificate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hideseek import (
+    CertificateError,
+    Estimate,
+    Game,
+    MarkovProfile,
+    ParameterError,
+    PeriodicProfile,
+    Scenario,
+    adversaries,
+    attack,
+    design,
+    evaluate,
+    from_function,
+    from_matrix,
+    solve,
+)
+from tests.test_adversaries import Oracle, arbitrary, chain, made, metric, second_order
+
+SCENARIOS = {
+    "sporadic": Scenario.sporadic(),
+    "one release": Scenario.past_present(1),
+    "transition": Scenario.past_present(1, "transition"),
+    "in between": Scenario.in_between(2),
+    "present and future": Scenario.present_future("unknown"),
+    "the next place": Scenario(target=(0, 1), seen=(-1,), known=(0,)),
+}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_label_holds_what_each_attack_finds(name):
+    profile, scenario = chain(2, 40), SCENARIOS[name]
+    codebook, D = made(profile, scenario), metric(2)
+    label = evaluate(codebook, profile, accesses=3)
+    for adversary in ("window", "filter", "smoother", "viterbi", "predictor", "in_between"):
+        found = getattr(label, adversary)
+        if adversary == "in_between" and name != "in between":
+            assert found is None
+            continue
+        alone = attack(codebook, profile, adversary, accesses=3)
+        assert (found, found.hit_rate, found.exact) == (alone, alone.hit_rate, True)
+    oracle = Oracle(codebook, profile, D, 3)
+    assert label.prior_risk == pytest.approx(oracle.adversary("nothing")[0], abs=1e-9)
+    loss = oracle.loss(lambda wanted, drawn, seen: sum(D[a][b] ** 2 for a, b in zip(wanted, drawn, strict=True)))
+    assert label.quality_loss == pytest.approx(loss, abs=1e-9)
+    assert label.quality_loss <= codebook.budget * (1 + 1e-9)
+    assert label.kept == pytest.approx(label.filter / label.ceiling, abs=1e-12)
+    assert (label.accesses, label.walks) == (3, 0)
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(sorted(SCENARIOS)),
+    st.floats(0.5, 1.0),
+    st.sampled_from([3, 4]),
+    st.booleans(),
+)
+@settings(max_examples=15, deadline=None)
+def test_who_knows_more_errs_less_and_nothing_exceeds_the_ceiling(seed, name, share, accesses, foreign):
+    """Exactly, on any chain, whether or not it is the one that the codebook was designed for."""
+    codebook = made(chain(2, seed), SCENARIOS[name], share, seed)
+    label = evaluate(codebook, chain(2, seed + 1) if foreign else chain(2, seed), accesses=accesses)
+    tiny = 1e-9
+    assert label.smoother <= label.filter + tiny
+    assert label.smoother <= label.viterbi + tiny
+    assert label.filter <= label.window + tiny
+    assert label.window <= label.prior_risk + tiny
+    assert label.filter <= label.ceiling + tiny
+    assert label.ceiling <= label.prior_risk + tiny
+    assert 0 <= label.kept <= 1
+
+
+@given(st.integers(0, 10**6), st.sampled_from(sorted(SCENARIOS)))
+@settings(max_examples=15, deadline=None)
+def test_codebooks_that_nobody_designed_obey_the_same_order(seed, name):
+    """They keep no budget: the ceiling then is that of what they lose."""
+    label = evaluate(arbitrary(2, SCENARIOS[name], seed), chain(2, seed), accesses=3)
+    assert label.smoother <= label.filter + 1e-9
+    assert label.filter <= min(label.window, label.ceiling) + 1e-9
+    assert 0 <= label.kept <= 1
+
+
+def test_simulated_labels_agree_with_exact_ones(monkeypatch):
+    """Within 2.5 intervals, nearly five standard errors: chance would fail this in less than one of 1e5 suites."""
+    profile = chain(3, 41)
+    codebook = made(profile, Scenario(target=(0,), seen=(-2,), known=(0,), every=2))
+    exact = evaluate(codebook, profile, accesses=4)
+    monkeypatch.setattr(adversaries, "ENUMERATED", 0)
+    calls = []
+    label = evaluate(codebook, profile, accesses=4, walks=1000, seed=3, progress=lambda *call: calls.append(call))
+    assert calls == [("walks", 500, 1000), ("walks", 1000, 1000)]
+    assert (label.walks, exact.walks) == (1000, 0)
+    for name in ("filter", "smoother", "viterbi", "predictor", "in_between", "kept"):
+        found = getattr(label, name)
+        low, high = found.interval
+        assert not found.exact
+        assert low < found < high
+        assert abs(found - getattr(exact, name)) <= 2.5 * (high - low) / 2, name
+    for name in ("window", "prior_risk", "quality_loss", "ceiling"):
+        assert getattr(label, name) == getattr(exact, name)
+
+
+def test_a_long_run_is_simulated_and_agrees_with_the_certificate_as_deployed():
+    profile = chain(4, 42)
+    codebook = made(profile, Scenario.past_present(1))
+    label = evaluate(codebook, profile, accesses=codebook.deployed.accesses, walks=100)
+    assert label.walks == 100
+    assert label.window == pytest.approx(codebook.deployed.privacy, abs=1e-9)
+    assert label.quality_loss == pytest.approx(codebook.deployed.quality_loss, abs=1e-9)
+
+
+@pytest.mark.parametrize("profile", [chain(3, 43), second_order(2, 44)], ids=["first order", "second order"])
+def test_the_ceiling_of_a_single_place_is_the_sporadic_optimum(profile):
+    D = metric(profile.places)
+    codebook = made(profile, Scenario.past_present(1), share=0.5)
+    label = evaluate(codebook, profile, accesses=3)
+    game = Game.from_prior(profile.stationary, D, D**2, codebook.budget)
+    assert label.ceiling == pytest.approx(solve(game).bound, rel=1e-9)
+    assert label.filter < label.ceiling
+
+
+def test_the_ceiling_of_a_transition_is_that_of_the_first_place_and_of_pairs_afterwards():
+    profile, D = chain(3, 45), metric(3)
+    codebook = made(profile, Scenario.past_present(1, "transition"))
+    label = evaluate(codebook, profile, accesses=4)
+    psi = (profile.stationary[:, None] * profile.transition).ravel()
+    first, now = np.divmod(np.arange(9), 3)
+    pairs = D[np.ix_(first, first)] + D[np.ix_(now, now)]
+    single = solve(Game.from_prior(profile.stationary, D, D**2, codebook.budget)).bound
+    double = solve(Game.from_prior(psi, pairs, D[now] ** 2, codebook.budget)).bound
+    assert label.ceiling == pytest.approx((single + 3 * double) / 4, rel=1e-6)
+
+
+def test_where_nothing_is_to_be_learned_from_the_past_all_is_kept():
+    """Places drawn anew at every step: the optimum for one place is the optimum."""
+    profile = MarkovProfile.from_matrix(np.tile([0.5, 0.3, 0.2], (3, 1)))
+    codebook = made(profile, Scenario.sporadic())
+    label = evaluate(codebook, profile, accesses=5)
+    assert label.filter == pytest.approx(label.window, abs=1e-12)
+    assert label.smoother == pytest.approx(label.window, abs=1e-12)
+    assert label.kept == pytest.approx(1, abs=1e-6)
+    assert label.predictor == pytest.approx(label.prior_risk, abs=1e-12)
+
+
+def test_without_a_budget_there_is_nothing_to_keep():
+    profile, D = chain(3, 46), metric(3)
+    label = evaluate(design(profile, Scenario.sporadic(), D, D**2, budget=0.0), profile, accesses=2)
+    assert (label.filter, label.ceiling) == pytest.approx((0, 0), abs=1e-9)
+    assert 0 <= label.kept <= 1
+    assert label.filter.hit_rate == pytest.approx(1, abs=1e-9)
+
+
+def test_quality_that_looks_back_is_told_exactly_and_leaves_the_prior_risk_as_ceiling():
+    profile, D = chain(2, 47), metric(2)
+
+    def moves(wanted, drawn, seen):
+        exposed = (*seen, *drawn)
+        return abs(D[wanted[0], wanted[-1]] - D[exposed[0], exposed[-1]]) + 0.1 * D[wanted[-1], exposed[-1]]
+
+    scenario = Scenario(target=(0,), seen=(-1,), quality=(-1, 0), known=(-1, 0))
+    codebook = design(profile, scenario, D, from_function(moves), budget=0.2, workers=1)
+    label = evaluate(codebook, profile, accesses=4)
+    assert label.quality_loss == pytest.approx(Oracle(codebook, profile, D, 4).loss(moves), abs=1e-9)
+    assert label.ceiling == label.prior_risk
+
+
+def test_the_clock_counts():
+    slots = np.random.default_rng(48).dirichlet(np.ones(2), (2, 2))
+    profile = PeriodicProfile(slots, steps_a_slot=2)
+    codebook = arbitrary(2, Scenario.past_present(1))
+    label = evaluate(codebook, profile, accesses=4)
+    oracle = Oracle(codebook, profile, metric(2), 4)
+    assert label.filter == pytest.approx(oracle.adversary("filter")[0], abs=1e-9)
+    assert label.prior_risk == pytest.approx(oracle.adversary("nothing")[0], abs=1e-9)
+
+
+def test_a_label_that_cannot_be_is_refused():
+    profile = chain(2, 49)
+    label = evaluate(made(profile, Scenario.past_present(1)), profile, accesses=3)
+    for change in (
+        {"smoother": Estimate(label.filter + 1e-6)},
+        {"filter": Estimate(label.window + 1e-6)},
+        {"window": Estimate(label.prior_risk + 1e-6)},
+        {"ceiling": label.filter - 1e-6},
+        {"smoother": Estimate(label.filter + 0.31, (label.filter + 0.21, label.filter + 0.41))},
+    ):
+        with pytest.raises(CertificateError, match="knows more errs more"):
+            replace(label, **change)
+    near = Estimate(label.filter + 0.29, (label.filter + 0.19, label.filter + 0.39))
+    assert replace(label, smoother=near).smoother == near
+
+
+def test_what_makes_no_sense_is_refused():
+    profile = chain(3, 50)
+    codebook = made(profile, Scenario.sporadic())
+    for match, codebook_, profile_, wrong in (
+        ("the 3 places of the codebook", codebook, chain(2), {}),
+        ("'codebook' parameter of evaluate", from_matrix(np.eye(3)), profile, {}),
+        ("'accesses' parameter of evaluate", codebook, profile, {"accesses": 0}),
+        ("'walks' parameter of evaluate", codebook, profile, {"walks": 1}),
+    ):
+        with pytest.raises(ParameterError, match=match):
+            evaluate(codebook_, profile_, **wrong)
