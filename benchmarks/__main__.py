@@ -14,7 +14,14 @@ from rich.table import Table
 
 from benchmarks.cases import Facts
 
-QUICK = {"hideseek": (25, 100, 200, 250), "scipy": (25, 100), "closed_form": (25,), "curve": (25, 50)}
+QUICK = {
+    "hideseek": (25, 100, 200, 250),
+    "scipy": (25, 100),
+    "closed_form": (25,),
+    "curve": (25, 50),
+    "codebook": (25,),
+    "device": (25,),
+}
 LONG = {"hideseek": (500, 1000), "qif": (200,)}
 RESULTS = Path(__file__).parent / "results"
 
@@ -62,6 +69,10 @@ def compared(case: str, places: int, found: dict[tuple[str, int], Facts]) -> str
     facts = found[case, places]
     if case == "curve":
         return f"{facts['seconds'] / facts['cold']:.0%} of {20} cold solves"
+    if case == "codebook":
+        return f"{facts['bytes'] / 1000:.0f} kB, opens in {1e3 * facts['opens']:.1f} ms"
+    if case == "device":
+        return f"{1e3 * facts['answer']:.2f} ms with the disk; in bulk {1 / facts['bulk'] / 1e6:.1f} million a second"
     if case in ("scipy", "qif"):
         ours = found["hideseek", places]
         if abs(facts["value"] - ours["value"]) > 1e-5 * ours["value"]:

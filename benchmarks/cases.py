@@ -1,6 +1,6 @@
 """One measurement a process, so that peak memory is its own: ``python -m benchmarks.cases NAME PLACES``.
 
-The game of all of them: d_p Euclid, d_q squared Euclid, a Zipf prior on a grid, half the saturating budget.
+The game of those that solve one: d_p Euclid, d_q squared Euclid, a Zipf prior on a grid, half the saturating budget.
 """
 
 from __future__ import annotations
@@ -10,13 +10,29 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
-from hideseek import Game, solve, trade_off
+from hideseek import (
+    Codebook,
+    Device,
+    Game,
+    MarkovProfile,
+    Places,
+    Scenario,
+    design,
+    distance,
+    solve,
+    squared,
+    trade_off,
+)
+from hideseek.mobility import regions_of
 
 Facts = dict[str, float]
 
@@ -116,7 +132,51 @@ def curve(places: int) -> Facts:
     return {"seconds": warm, "cold": cold, "width": trade_off(game, budgets).width / game.prior_risk}
 
 
-CASES = {case.__name__: case for case in (hideseek, scipy, qif, closed_form, curve)}
+def walker(places: int) -> MarkovProfile:
+    """Somebody who mostly stays, and otherwise goes to a neighbouring place of the grid or home."""
+    rows = int(np.sqrt(places))
+    points = np.array([divmod(k, -(-places // rows)) for k in range(places)], float)
+    apart = np.abs(points[:, None] - points[None]).sum(axis=2)
+    matrix = 0.8 * np.eye(places) + 0.15 * (apart == 1) / (apart == 1).sum(axis=1, keepdims=True)
+    matrix[:, 0] += 0.05
+    latitudes, longitudes = (points / 100 + (46.5, 6.5)).T.tolist()
+    return MarkovProfile.from_matrix(matrix, Places(latitudes, longitudes))
+
+
+def designed(places: int) -> Codebook:
+    """One release seen, Euclid against squared Euclid, tables for gaps of up to three accesses."""
+    profile = walker(places)
+    metres = distance(regions_of(profile))
+    game = Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres))
+    budget = 0.2 * game.saturation
+    return design(profile, Scenario.past_present(1), metres, squared(metres), budget, gaps=3, workers=1)
+
+
+def codebook(places: int) -> Facts:
+    """The time to design it; the file's size and the time to open and verify it."""
+    seconds = timed(lambda: designed(places), 1)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "me.hideseek"
+        designed(places).save(path)
+        return {"seconds": seconds, "opens": timed(lambda: Codebook.load(path), 50), "bytes": path.stat().st_size}
+
+
+def device(places: int) -> Facts:
+    """The time of a look-up and draw without the disk, of a whole answer, and of a draw in bulk."""
+    book = designed(places)
+    with TemporaryDirectory() as folder:
+        own = Device(book, Path(folder) / "state")
+        number = book.repeating
+        seen = book.stages[number].prior.histories[0].tolist()
+        start = datetime(2026, 1, 5, tzinfo=UTC)
+        times = iter(start + timedelta(minutes=5 * k) for k in range(300))
+        answer = timed(lambda: own.expose(46.5, 6.5, next(times)), 300)
+        walks = walker(places).sample(100, 10_000)
+        bulk = timed(lambda: own.simulate(walks), 3) / walks.size
+        return {"seconds": timed(lambda: own.draw(number, 0, seen, [0]), 20_000), "answer": answer, "bulk": bulk}
+
+
+CASES = {case.__name__: case for case in (hideseek, scipy, qif, closed_form, curve, codebook, device)}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import stat
 import subprocess
@@ -12,10 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hideseek import distances, load_profile, synthetic_city
+from hideseek import Codebook, MarkovProfile, Places, distances, load_profile, save_profile, synthetic_city
 from hideseek.cli import main
 
 TRACES = synthetic_city(people=2, days=4, seed=1)
+COMMANDS = ("demo", "learn", "solve", "curve", "design", "inspect", "evaluate", "expose")
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +152,97 @@ def test_breakpoints_on_request(run, traces):
     assert found["width"] <= 1e-8 * found["prior_risk"]
 
 
+@pytest.fixture(scope="module")
+def designed(traces, tmp_path_factory):
+    """A folder with a profile and a codebook, made by the command line."""
+    folder = tmp_path_factory.mktemp("designed")
+    command = [sys.executable, "-m", "hideseek"]
+    learn = ["learn", traces, "--user", "person-001", "--grid", "4x4", "--out", "p.json"]
+    design = ["design", "p.json", "--budget", "30%", "--gaps", "2", "--out", "p.hideseek", "--json"]
+    subprocess.run([*command, *learn], cwd=folder, check=True, capture_output=True)
+    out = subprocess.run([*command, *design], cwd=folder, check=True, capture_output=True, text=True).stdout
+    return folder, json.loads(out)
+
+
+def test_design_then_inspect_then_evaluate(run, designed):
+    folder, facts = designed
+    assert facts["deployed"]["worst_loss"] <= facts["budget"]
+    assert facts["stages"][0]["used"] == "access 1"
+    assert stat.S_IMODE((folder / "p.hideseek").stat().st_mode) == 0o600
+    status, out, err = run("inspect", folder / "p.hideseek", "--json")
+    assert status == 0, err
+    inspected = json.loads(out)
+    assert {name: inspected[name] for name in ("sha256", "stages", "deployed", "scenario")} == {
+        name: facts[name] for name in ("sha256", "stages", "deployed", "scenario")
+    } | {"scenario": inspected["scenario"]}
+    status, out, _ = run("inspect", folder / "p.hideseek")
+    assert "where its user goes" in out
+    assert "Keep it private" in out
+    status, out, err = run(
+        "evaluate", folder / "p.hideseek", folder / "p.json", "--accesses", 40, "--walks", 50, "--json"
+    )
+    assert status == 0, err
+    label = json.loads(out)
+    assert set(label["intervals"]) == {"filter", "smoother", "viterbi", "predictor", "kept"}
+    low, high = label["intervals"]["filter"]
+    assert low <= label["filter"] <= high
+    assert label["quality_loss"] <= facts["budget"]
+    status, out, _ = run("evaluate", folder / "p.hideseek", folder / "p.json", "--accesses", 5, "--walks", 20)
+    assert "Kept of the ceiling" in out
+
+
+def test_expose_answers_once_a_step(run, designed, monkeypatch, tmp_path):
+    book = designed[0] / "p.hideseek"
+    here = ["--latitude", "45.03", "--longitude", "-4.91"]
+    answers = []
+    for minute in (0, 3, 7):
+        at = f"2026-01-05T08:0{minute}:00+00:00"
+        status, out, err = run("expose", book, "--state", "s", *here, "--at", at, "--json")
+        assert status == 0, err
+        answers.append(json.loads(out))
+    assert answers[0] == answers[1]
+    assert answers[2]["at"] == "2026-01-05T08:05:00+00:00"
+    assert set(answers[0]) == {"status", "at", "latitude", "longitude", "place", "reason"}
+    status, out, err = run("expose", book, "--state", "s", *here, "--at", "2026-01-05T07:00:00+00:00")
+    assert (status, out) == (0, "")
+    assert "withheld: a later step was answered already" in err
+    status, out, err = run("expose", book, "--state", "s", *here, "--at", "2026-01-06T08:00:00+00:00")
+    assert "--restart" in err
+    status, out, err = run("expose", book, "--state", "s", *here, "--at", "2026-01-06T08:00:00+00:00", "--restart")
+    assert status == 0, err
+    assert len(out.split(",")) == 2
+    monkeypatch.setattr(sys, "stdin", io.StringIO("45.03,-4.91\n"))
+    assert run("expose", book, "--state", "other")[0] == 0
+    monkeypatch.setattr(sys, "stdin", io.StringIO("45.0311,here\n"))
+    status, out, err = run("expose", book, "--state", "another")
+    assert status == 2
+    assert "45.0311" not in out + err
+
+
+def test_a_damaged_codebook_is_refused_in_one_line(run, designed, tmp_path):
+    content = bytearray((designed[0] / "p.hideseek").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "bad.hideseek").write_bytes(content)
+    for words in (["inspect"], ["expose", "--state", "s", "--latitude", "1", "--longitude", "1"]):
+        status, out, err = run(words[0], "bad.hideseek", *words[1:])
+        assert (status, out) == (2, "")
+        assert "checksum" in err
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize("protect", ["location", "way", "next", "planned", "between"])
+def test_everything_can_be_protected_through_time(run, tmp_path, protect):
+    places = Places([45.0, 45.01, 45.02], [5.0, 5.01, 5.0])
+    matrix = [[0.8, 0.2, 0.0], [0.3, 0.4, 0.3], [0.1, 0.2, 0.7]]
+    save_profile(MarkovProfile.from_matrix(matrix, places, step="10min"), tmp_path / "p.json")
+    status, out, err = run("design", "p.json", "--protect", protect, "--privacy", "hamming", "--json")
+    assert status == 0, err
+    facts = json.loads(out)
+    assert facts["step"] == "10min"
+    assert facts["deployed"]["worst_loss"] <= facts["budget"]
+    assert facts["deployed"]["privacy"] > 0
+
+
 def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
     status, out, err = run("demo", "--json", "--out", "seen")
     assert status == 0, err
@@ -162,8 +255,15 @@ def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
         assert row["lost"] <= row["allowed"] * (1 + 1e-9)
         if row["scenario"] == "now":
             assert row["remembering"] <= row["attacked"] * (1 + 1e-9)
+    label = json.loads(out)["label"]
+    assert label["smoother"] <= label["filter"] + 10 <= label["window"] + 20 <= label["prior_risk"]  # metres of chance
+    assert 0 < label["kept"] <= 1
     page = (tmp_path / "seen" / "report.html").read_text()
-    assert page.count("data:image/svg+xml;base64,") == 2
+    assert page.count("data:image/svg+xml;base64,") == 4
+    for heading in ("A day through a device", "What the adversary made of it", "The label"):
+        assert heading in page
+    book = Codebook.load(tmp_path / "seen" / "person.hideseek")
+    assert book.deployed.worst_loss <= book.budget
     assert "http" not in page.replace("http://www.w3.org", "")
 
 
@@ -217,7 +317,7 @@ def test_skipped_rows_are_told(run, tmp_path):
     assert "1 " in err
 
 
-@pytest.mark.parametrize("command", [[], ["demo"], ["learn"], ["solve"], ["curve"]])
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_help_has_an_example(command):
     text = subprocess.run(
         [sys.executable, "-m", "hideseek", *command, "--help"], capture_output=True, text=True, check=True

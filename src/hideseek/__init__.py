@@ -1,18 +1,25 @@
 """hideseek: the mechanism that provably maximises location privacy for the quality you need."""
 
+from hideseek.adversaries import Adversary, Estimate, attack, beliefs
 from hideseek.attacks import best_guesses, correlation_aware_error, expected_error, guess_law
+from hideseek.codebook import Codebook
 from hideseek.data import synthetic_city
+from hideseek.design import design
+from hideseek.device import Answer, Device
 from hideseek.errors import (
     BudgetError,
     CertificateError,
+    CodebookError,
     HideseekError,
     MissingExtraError,
     ParameterError,
     ReducibleError,
     SizeError,
     SolverError,
+    StateError,
     TraceError,
 )
+from hideseek.evaluate import Label, evaluate
 from hideseek.game import Alternatives, Game, Objective, Rows
 from hideseek.mechanism import Mechanism
 from hideseek.metrics import (
@@ -34,18 +41,25 @@ from hideseek.mobility import MarkovProfile, PeriodicProfile, Profile, Trajector
 from hideseek.profile_file import load_profile, save_profile
 from hideseek.regions import Grid, Hexagons, Places, Regions, distances
 from hideseek.scenario import Scenario
-from hideseek.solve import Curve, Method, Solution, Status, solve, solve_worst_case, trade_off
+from hideseek.solve import Curve, Method, Solution, Status, prefer, solve, solve_worst_case, trade_off
 from hideseek.traces import ReadReport, TraceWarning, check_traces, read_traces
 
 __all__ = [
+    "Adversary",
     "Alternatives",
+    "Answer",
     "BudgetError",
     "CertificateError",
+    "Codebook",
+    "CodebookError",
     "Curve",
+    "Device",
+    "Estimate",
     "Game",
     "Grid",
     "Hexagons",
     "HideseekError",
+    "Label",
     "MarkovProfile",
     "Mechanism",
     "Method",
@@ -64,15 +78,20 @@ __all__ = [
     "SizeError",
     "Solution",
     "SolverError",
+    "StateError",
     "Status",
     "TraceError",
     "TraceWarning",
     "Trajectories",
+    "attack",
+    "beliefs",
     "best_guesses",
     "check_traces",
     "correlation_aware_error",
+    "design",
     "distance",
     "distances",
+    "evaluate",
     "expected_error",
     "from_function",
     "from_matrix",
@@ -82,6 +101,7 @@ __all__ = [
     "maximum",
     "minimum",
     "possible_trajectories",
+    "prefer",
     "read_traces",
     "save_profile",
     "sensitive",

@@ -1,4 +1,4 @@
-"""The command line: demo, learn, solve, curve."""
+"""The command line: demo, learn, solve, curve; design, inspect, evaluate, expose."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
@@ -18,15 +19,21 @@ import pandas as pd
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from hideseek.adversaries import Estimate
 from hideseek.arrays import FloatArray, IntArray, scalar, whole_number
+from hideseek.codebook import Codebook, looks_back
+from hideseek.design import design
+from hideseek.device import Device
 from hideseek.errors import HideseekError, broken_rule
+from hideseek.evaluate import Label, evaluate
+from hideseek.files import write_privately
 from hideseek.game import Game
 from hideseek.metrics import Metric, distance, hamming, squared, total
 from hideseek.mobility import MarkovProfile, regions_of
-from hideseek.profile_file import is_profile, load_profile, save_profile, write_privately
+from hideseek.profile_file import is_profile, load_profile, save_profile
 from hideseek.regions import Grid, Hexagons, Places, Regions
 from hideseek.scenario import Scenario
 from hideseek.solve import Solution, solve, trade_off
@@ -51,6 +58,16 @@ class Protect(StrEnum):
     PLANNED = "planned"
 
 
+class Through(StrEnum):
+    """What to protect through time: this place; the whole way here; this and the next; planned; between accesses."""
+
+    LOCATION = "location"
+    WAY = "way"
+    NEXT = "next"
+    PLANNED = "planned"
+    BETWEEN = "between"
+
+
 class MetricName(StrEnum):
     """How to measure an error or a loss: different or not; metres; metres squared."""
 
@@ -66,6 +83,14 @@ SCENARIOS = {
 }
 
 GRID, STEP = "10x25", "5min"
+HABITS = "It tells where its user goes and how; whoever has it knows as much as the strongest adversary."
+BAR = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+WITHHELD = {
+    "clock": "a later step was answered already. Set the clock right.",
+    "not due": "the service is not due at this step.",
+    "gap": "no table for so long a gap. Design with more --gaps, or forget the history with --restart.",
+    "history": "a table needs a step that was not asked about. Ask at the next access.",
+}
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Source = Annotated[Path, typer.Argument(help="Traces (a file, a folder, an archive), or a profile made by learn.")]
 User = Annotated[str | None, typer.Option(help="Whose traces; by default the user with the most fixes.")]
@@ -119,10 +144,12 @@ def demo(
     with progress_bar("demo", STEPS) as advance:
         result = run_demo(folder, seed, advance)
     if as_json:
-        print_json({"rows": [asdict(row) for row in result.rows], "report": str(result.report)})
+        files = {"report": str(result.report), "codebook": str(result.codebook)}
+        print_json({"rows": [asdict(row) for row in result.rows], "label": label_facts(result.label)} | files)
         return
     table = table_of(result.rows)
     print_table("What the best adversary errs by, in metres a place", table.header, table.rows)
+    print_label(result.label, "m")
     out.print(f"The report with the figures: [bold]{escape(str(result.report))}[/]")
 
 
@@ -154,7 +181,7 @@ def learn(
     else:
         regions = grid_from(grid or GRID, box, traces)
     profile = MarkovProfile.fit(traces, regions, step, order, smoothing=smoothing)
-    save_profile(profile, profile_path, step)
+    save_profile(profile, profile_path)
     busiest = np.argsort(-profile.stationary)[:10]
     centres = regions_of(profile).centres
     if as_json:
@@ -267,6 +294,133 @@ def curve(
     print_table(f"Privacy ({named(d_p)}) for quality loss ({named(d_q)})", columns, rows)
     known = f"Between the points, the optimum is known to within {found.width:.3g}"
     out.print(f"{known}; nothing can exceed {game.prior_risk:.6g}.")
+
+
+@app.command("design", epilog="Example: hideseek design abboip.json --budget 20% --gaps 3 --out abboip.hideseek")
+def design_command(
+    source: Source,
+    path: Annotated[Path, typer.Option("--out", help="The codebook file to write.")] = Path("codebook.hideseek"),
+    budget: Annotated[
+        str, typer.Option(help="Expected loss allowed at an access; with %, of what it takes to tell nothing.")
+    ] = "20%",
+    protect: Annotated[
+        Through, typer.Option("--protect", help=(Through.__doc__ or "").split(": ")[1])
+    ] = Through.LOCATION,
+    memory: Annotated[int, typer.Option(help="Releases that the adversary remembers, for location and way.")] = 1,
+    every: Annotated[int, typer.Option(help="Steps from one access to the next, for between.")] = 2,
+    steps: Annotated[int | None, typer.Option(help="First accesses that get tables of their own.")] = None,
+    gaps: Annotated[int, typer.Option(help="Longest gap, in accesses, after which to go on.")] = 1,
+    privacy: PrivacyOption = MetricName.EUCLID,
+    quality: QualityOption = MetricName.SQUARED,
+    workers: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
+    user: User = None,
+    grid: GridSize = None,
+    step: Step = None,
+    as_json: AsJson = False,
+) -> None:
+    """Design the codebook of a person: the best mechanism for every exposed history that can occur."""
+    profile = profile_of(source, user, grid, step)
+    scenario = {
+        Through.LOCATION: lambda: Scenario.past_present(memory),
+        Through.WAY: lambda: Scenario.past_present(memory, "transition"),
+        Through.NEXT: lambda: Scenario.present_future("unknown"),
+        Through.PLANNED: lambda: Scenario.present_future("planned"),
+        Through.BETWEEN: lambda: Scenario.in_between(every),
+    }[protect]()
+    d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
+    alone = Scenario(target=scenario.release, release=scenario.release, quality=scenario.quality)
+    allowed = budget_of(budget, Game.from_scenario(profile, alone, d_p, d_q))
+    with counting_bar("designing") as advance:
+        codebook = design(profile, scenario, d_p, d_q, allowed, steps, gaps, workers=workers, progress=advance)
+    codebook.save(path)
+    if as_json:
+        print_json(codebook_facts(codebook) | {"codebook": str(path)})
+        return
+    print_table(f"A codebook over {profile.places} places", ("", ""), codebook_words(codebook))
+    out.print(f"The codebook, readable by you only: [bold]{escape(str(path))}[/]. {HABITS}")
+
+
+@app.command("inspect", epilog="Example: hideseek inspect abboip.hideseek")
+def inspect_command(
+    path: Annotated[Path, typer.Argument(metavar="CODEBOOK", help="A codebook made by design.")],
+    as_json: AsJson = False,
+) -> None:
+    """Verify a codebook, and say what is inside in plain words."""
+    codebook = Codebook.load(path)
+    if as_json:
+        print_json(codebook_facts(codebook) | {"codebook": str(path), "bytes": path.stat().st_size})
+        return
+    print_table(f"{path.name}: verified, {path.stat().st_size / 1000:.0f} kB", ("", ""), codebook_words(codebook))
+    d_p, d_q = codebook.privacy.unit, codebook.quality.unit
+    rows = [
+        (
+            stage_name(codebook, number),
+            str(len(worth.weight)),
+            f"{worth.weight @ worth.privacy:.6g}",
+            f"{worth.weight @ worth.bound:.6g}",
+            f"{worth.loss.max():.6g}",
+        )
+        for number, worth in enumerate(codebook.worths())
+    ]
+    header = ("stage", "histories", f"privacy {d_p}".strip(), "no table exceeds", f"worst loss {d_q}".strip())
+    print_table("Worked out again on the stored integers", header, rows)
+    out.print(f"[bold yellow]Keep it private.[/] {HABITS}")
+
+
+@app.command("evaluate", epilog="Example: hideseek evaluate abboip.hideseek abboip.json")
+def evaluate_command(
+    path: Annotated[Path, typer.Argument(metavar="CODEBOOK", help="A codebook made by design.")],
+    source: Annotated[Path, typer.Argument(metavar="PROFILE", help="The profile made by learn, or another one.")],
+    accesses: Annotated[int, typer.Option(help="Accesses of the run that the label is about.")] = 200,
+    walks: Annotated[int, typer.Option(help="Walks to simulate where enumeration does not fit.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Which walks.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """The honest label: what is left against adversaries who remember everything."""
+    codebook = Codebook.load(path)
+    with counting_bar("attacking") as advance:
+        label = evaluate(codebook, load_profile(source), accesses, walks, seed, progress=advance)
+    if as_json:
+        print_json(label_facts(label))
+        return
+    print_label(label, codebook.privacy.unit)
+    loss = f"{label.quality_loss:.6g} of {codebook.budget:.6g} {codebook.quality.unit}".strip()
+    out.print(
+        f"Quality lost: {loss}. Kept of the ceiling, against all that was exposed so far: {in_words(label.kept)}."
+    )
+
+
+@app.command("expose", epilog="Example: hideseek expose me.hideseek --state me.state --latitude 46.52 --longitude 6.57")
+def expose_command(
+    path: Annotated[Path, typer.Argument(metavar="CODEBOOK", help="A codebook made by design.")],
+    state: Annotated[Path, typer.Option(help="The device's own file: what was exposed so far.")],
+    latitude: Annotated[float | None, typer.Option(help="Where you are.")] = None,
+    longitude: Annotated[float | None, typer.Option(help="Where you are.")] = None,
+    at: Annotated[str | None, typer.Option(help="When, in ISO 8601 with offset; now if not given.")] = None,
+    ahead: Annotated[
+        list[str] | None, typer.Option(help="LATITUDE,LONGITUDE of a following step, for planned routes.")
+    ] = None,
+    restart: Annotated[bool, typer.Option("--restart", help="Forget the history first, after too long a gap.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what to expose now instead of where you are; ask as often as you like.
+
+    Without --latitude and --longitude, one line LATITUDE,LONGITUDE is read from the standard input, which other users
+    of the machine do not see.
+    """
+    device = Device(Codebook.load(path), state)
+    if latitude is None or longitude is None:
+        latitude, longitude = point_from(sys.stdin.readline(), "latitude and longitude")
+    route = [point_from(text, "ahead") for text in ahead or []]
+    if restart:
+        device.restart()
+    answer = device.expose(latitude, longitude, datetime.now(UTC) if at is None else at, route)
+    if as_json:
+        print_json(asdict(answer))
+    elif answer.status == "exposed":
+        out.print(f"{answer.latitude:.6f},{answer.longitude:.6f}", highlight=False)
+    else:
+        err.print(f"withheld: {WITHHELD[answer.reason]}", highlight=False)
 
 
 def traces_of(
@@ -409,11 +563,150 @@ def named(metric: Metric) -> str:
     return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
 
 
+def stage_name(codebook: Codebook, number: int) -> str:
+    """When a stage is used."""
+    if number == codebook.repeating:
+        return f"from access {number + 1} on"
+    if number < codebook.repeating:
+        return f"access {number + 1}"
+    if number in codebook.gaps:
+        return f"after a gap of {codebook.gaps.index(number) + 2}"
+    return f"{number - max(codebook.gaps)} after a gap"
+
+
+def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
+    """A codebook in plain words."""
+    scenario, done = codebook.scenario, codebook.deployed
+    d_p, d_q = codebook.privacy.unit, codebook.quality.unit
+    access = "every step" if scenario.every == 1 else f"every {scenario.every} steps"
+    run = f"{done.accesses} accesses, until nothing changes" if done.settled else f"the first {done.accesses} accesses"
+    unbroken = "none, withholds" if looks_back(scenario) else "any length"
+    words = [
+        ("protects", f"the true places at {named_offsets(scenario.target)}"),
+        ("exposes", f"places at {named_offsets(scenario.release)}, {access} of {codebook.step}"),
+        ("against who remembers", f"releases at {named_offsets(scenario.seen)}" if scenario.seen else "nothing"),
+        ("error is measured by", named(codebook.privacy)),
+        ("loss is measured by", named(codebook.quality)),
+        ("certified over", run),
+        ("privacy, mean", f"{done.privacy:.6g} {d_p}".strip()),
+        ("privacy, worst history", f"{done.worst_privacy:.6g} {d_p}".strip()),
+        ("loss, mean", f"{done.quality_loss:.6g} {d_q}".strip()),
+        ("loss, worst history", f"{done.worst_loss:.6g} of {codebook.budget:.6g} {d_q}".strip()),
+        ("goes on after a gap of", f"up to {len(codebook.gaps) + 1} accesses" if codebook.gaps else unbroken),
+    ]
+    if codebook.gaps:
+        words.append(("privacy after a gap", f"at least {done.gap_privacy:.6g} {d_p} in the mean".replace("  ", " ")))
+    gain = done.next_risk / done.plain_next_risk - 1 if done.plain_next_risk else 0.0
+    words.append(("choice among optima", f"leaves {gain:+.2%} risk about the next target"))
+    return words
+
+
+def codebook_facts(codebook: Codebook) -> dict[str, object]:
+    """A codebook for machines."""
+    return {
+        "sha256": codebook.sha256,
+        "places": codebook.places,
+        "step": codebook.step,
+        "scenario": asdict(codebook.scenario),
+        "privacy_metric": named(codebook.privacy),
+        "quality_metric": named(codebook.quality),
+        "budget": codebook.budget,
+        "stages": [
+            {
+                "used": stage_name(codebook, number),
+                "histories": len(worth.weight),
+                "privacy": float(worth.weight @ worth.privacy),
+                "bound": float(worth.weight @ worth.bound),
+                "quality_loss": float(worth.weight @ worth.loss),
+                "worst_loss": float(worth.loss.max()),
+            }
+            for number, worth in enumerate(codebook.worths())
+        ],
+        "deployed": {name: getattr(codebook.deployed, name) for name in codebook.deployed.__struct_fields__},
+        "warning": HABITS,
+    }
+
+
+def named_offsets(offsets: Sequence[int]) -> str:
+    """Offsets in words: now, 1 step before, 2 steps later."""
+
+    def word(offset: int) -> str:
+        if offset == 0:
+            return "now"
+        return f"{abs(offset)} step{'s' * (abs(offset) > 1)} {'before' if offset < 0 else 'later'}"
+
+    return ", ".join(word(offset) for offset in offsets)
+
+
+def print_label(label: Label, unit: str) -> None:
+    """A label on the terminal."""
+    rows = [
+        (words, in_words(value), "" if value.hit_rate is None else f"{value.hit_rate:.1%}")
+        for words, value in label_rows(label)
+    ]
+    title = f"What adversaries err by {f'({unit}) ' if unit else ''}in {label.accesses} accesses"
+    print_table(title, ("the adversary knows", "his error", "exactly right"), rows)
+
+
+def label_rows(label: Label) -> list[tuple[str, Estimate]]:
+    """What each adversary knows, and his error."""
+    rows = [
+        ("nothing that was exposed", Estimate(label.prior_risk)),
+        ("the releases of the window", label.window),
+        ("all exposed so far (filter)", label.filter),
+        ("all, also later (smoother)", label.smoother),
+        ("the same, as one path (Viterbi)", label.viterbi),
+        ("all so far, about the next (predictor)", label.predictor),
+    ]
+    if label.in_between is not None:
+        rows.append(("all, about places in between", label.in_between))
+    return [*rows, ("no mechanism exceeds (ceiling)", Estimate(label.ceiling))]
+
+
+def label_facts(label: Label) -> dict[str, object]:
+    """A label for machines: the numbers by name, their intervals and hit rates beside them."""
+    numbers = {name: value for name, value in vars(label).items() if value is not None}
+    known = {name: value for name, value in numbers.items() if isinstance(value, Estimate)}
+    return {
+        **numbers,
+        "intervals": {name: value.interval for name, value in known.items() if not value.exact},
+        "hit_rates": {name: value.hit_rate for name, value in known.items() if value.hit_rate is not None},
+    }
+
+
+def in_words(value: Estimate) -> str:
+    """A number, with half of its interval's width where it is simulated."""
+    return f"{value:.6g}" if value.exact else f"{value:.6g} ± {(value.interval[1] - value.interval[0]) / 2:.2g}"
+
+
+def point_from(text: str, parameter: str) -> tuple[float, float]:
+    """A point from LATITUDE,LONGITUDE; a wrong one is not repeated in the error."""
+    try:
+        latitude, longitude = (float(part) for part in text.split(","))
+    except ValueError:
+        raise broken_rule(parameter, "expose", "LATITUDE,LONGITUDE in degrees", "something else") from None
+    return latitude, longitude
+
+
+@contextmanager
+def counting_bar(what: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar that is told what is being done, how much is done and how much there is."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda news, done, count: bar.update(task, description=f"{what}: {news}", completed=done, total=count)
+
+
 @contextmanager
 def progress_bar(what: str, steps: int | None = None) -> Iterator[Callable[[str], None]]:
     """A bar (or a spinner, where the number of steps is not known) that goes away when the work is done."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*BAR, console=err, transient=True) as bar:
         task = bar.add_task(what, total=steps)
 
         def tell(news: str) -> None:

@@ -1,4 +1,4 @@
-"""The whole job on one synthetic person: learn, solve, attack, report."""
+"""The whole job on one synthetic person: learn, solve, attack; design, expose a day, label; report."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
+from hideseek.adversaries import Estimate, beliefs
+from hideseek.arrays import FloatArray, IntArray
 from hideseek.attacks import correlation_aware_error, expected_error, guess_law
+from hideseek.codebook import Codebook
 from hideseek.data import city_people, synthetic_city
 from hideseek.data.city import BOX
-from hideseek.figures import Panel, curve_figure, maps_figure
+from hideseek.design import design
+from hideseek.device import Device
+from hideseek.evaluate import Label, evaluate
+from hideseek.figures import Panel, belief_figure, curve_figure, maps_figure, way_figure
 from hideseek.game import Game
 from hideseek.metrics import distance, squared, total
 from hideseek.mobility import MarkovProfile, regions_of
@@ -24,7 +31,14 @@ DAYS = 14
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75)  # budgets, as shares of what it takes to tell the adversary nothing
 SHOWN = 0.5
 SCENARIOS = {"now": Scenario.sporadic(), "now and next": Scenario.present_future(route="unknown")}
-STEPS = 2 + len(SCENARIOS) * (len(SHARES) + 1)  # how often run_demo tells what it is doing
+CODEBOOK_SHARE = 0.2
+TITLE = "Where were you? The best answer is a calculated one"
+LEAD = (
+    f"A synthetic person was followed for {DAYS} days. For every place they visit, hideseek computed what to expose so "
+    "that an adversary who knows their habits and the mechanism errs as much as the quality of the service allows. The "
+    "numbers are certified: no mechanism at all does better than the bound."
+)
+STEPS = 5 + len(SCENARIOS) * (len(SHARES) + 1)  # how often run_demo tells what it is doing
 
 
 @dataclass(frozen=True)
@@ -50,7 +64,19 @@ class Demo:
     """What the demo found, and where it wrote it."""
 
     rows: tuple[Row, ...]
+    label: Label
     report: Path
+    codebook: Path
+
+
+@dataclass(frozen=True, eq=False)
+class Day:
+    """A day of the person: hours, true and exposed places, and what the adversary believed."""
+
+    hours: FloatArray
+    true: IntArray
+    exposed: IntArray
+    belief: FloatArray
 
 
 def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
@@ -73,13 +99,43 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
             solutions[name, share] = solution
         advance(f"{name}, the curve")
         curves[name] = trade_off(game, budgets=np.linspace(0, game.saturation, 21))
+    advance("designing the codebook")
+    scenario = Scenario.past_present(memory=1)
+    game = Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres))
+    codebook = design(profile, scenario, metres, squared(metres), budget=CODEBOOK_SHARE * game.saturation)
+    codebook.save(out / "person.hideseek")
+    advance("exposing a day")
+    day = expose_day(traces, profile, Codebook.load(out / "person.hideseek"), out / "person.state")
+    advance("attacking it")
+    label = evaluate(codebook, profile, accesses=len(day.hours))
     advance("writing the report")
     person = city_people(1, seed)[0]
     home, work = (int(regions_of(profile).nearest(at.latitude, at.longitude)[0]) for at in (person.home, person.work))
-    page = demo_page(profile, rows, curves, solutions["now", SHOWN], home, work, out)
+    sections = demo_sections(profile, rows, curves, solutions["now", SHOWN], home, work, out)
     report = out / "report.html"
-    report.write_text(page, encoding="utf-8")
-    return Demo(tuple(rows), report)
+    sections += day_sections(profile, codebook, day, label)
+    report.write_text(html_report(TITLE, LEAD, sections), encoding="utf-8")
+    return Demo(tuple(rows), label, report, out / "person.hideseek")
+
+
+def expose_day(traces: pd.DataFrame, profile: MarkovProfile, codebook: Codebook, state: Path) -> Day:
+    """Ask a device at every step of the last workday, wherever the person was last seen."""
+    state.unlink(missing_ok=True)
+    device = Device(codebook, state)
+    times = traces["tracked_at"]
+    start = times[times.dt.day_of_week < 5].max().floor("1D")
+    steps = pd.date_range(start, start + pd.Timedelta("1D"), freq=codebook.step, inclusive="left")
+    before = np.searchsorted(times, steps, side="right") - 1
+    fixes = traces.iloc[np.maximum(before, 0)]
+    points = list(zip(fixes["latitude"], fixes["longitude"], steps, strict=True))
+    answers = [device.expose(latitude, longitude, at.to_pydatetime()) for latitude, longitude, at in points]
+    exposed = np.array([answer.place for answer in answers])
+    return Day(
+        ((steps - start) / pd.Timedelta("1h")).to_numpy(np.float64),
+        regions_of(profile).nearest(fixes["latitude"], fixes["longitude"]),
+        exposed,
+        beliefs(codebook, profile, exposed),
+    )
 
 
 def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) -> Row:
@@ -98,7 +154,7 @@ def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) ->
     )
 
 
-def demo_page(
+def demo_sections(
     profile: MarkovProfile,
     rows: Sequence[Row],
     curves: dict[str, Curve],
@@ -106,8 +162,8 @@ def demo_page(
     home: int,
     work: int,
     out: Path,
-) -> str:
-    """The report: one place's story, every budget, the curve. The first figure is also saved as story.png."""
+) -> list[Section]:
+    """The first part of the report: one place's story (also saved as story.png), every budget, the curve."""
     exposed, guessed = solution.mechanism.table[work], guess_law(solution.mechanism, solution.attack)[work]
     story = maps_figure(
         regions_of(profile),
@@ -119,40 +175,82 @@ def demo_page(
     )
     story.savefig(out / "story.png", dpi=110)
     trade = curve_figure(curves, "distance (m), added over places", "squared distance (m²), added over places")
-    return html_report(
-        "Where were you? The best answer is a calculated one",
-        f"A synthetic person was followed for {DAYS} days. For every place they visit, hideseek computed what to "
-        "expose so that an adversary who knows their habits and the mechanism errs as much as the quality of the "
-        "service allows. The numbers are certified: no mechanism at all does better than the bound.",
-        [
-            Section(
-                "One place: work",
-                f"{profile.places} places were visited, and the share of time in each is what an adversary knows "
-                f"before anything is exposed. With {np.sqrt(solution.quality_loss):,.0f} m root mean square "
-                "displacement allowed, the mechanism at work answers from the places in the middle map. The best "
-                "possible adversary then guesses those on the right, and names the place of work with probability "
-                f"{guessed[work]:.0%}. Over all places he errs by {solution.privacy:,.0f} m in the mean, and no "
-                f"mechanism of this quality can make him err by more than {solution.bound:,.0f} m (relative gap "
-                f"{solution.gap:.0e}).",
-                figures=[(story, "Maps of where the person is, what is exposed at work, what the adversary guesses")],
-            ),
-            Section(
-                "Every budget",
-                "Metres a place: the root mean square displacement allowed, the adversary's error that is certainly "
-                "reached, the error that no mechanism exceeds, and the error of his best guesses, worked out again "
-                "from the finished table. Remembering is what is left of the single-place mechanism when the adversary "
-                "also recalls the exposure before: people move predictably, so a mechanism made for one place "
-                "promises more than it keeps along a way.",
-                table=table_of(rows),
-            ),
-            Section(
-                "The trade-off",
-                "The line is what is reached, the shaded band (mostly thinner than the line) what is proved to contain "
-                "the optimum, also between the points.",
-                figures=[(trade, "Curves of the largest privacy against the quality loss allowed")],
-            ),
-        ],
-    )
+    return [
+        Section(
+            "One place: work",
+            f"{profile.places} places were visited, and the share of time in each is what an adversary knows "
+            f"before anything is exposed. With {np.sqrt(solution.quality_loss):,.0f} m root mean square "
+            "displacement allowed, the mechanism at work answers from the places in the middle map. The best "
+            "possible adversary then guesses those on the right, and names the place of work with probability "
+            f"{guessed[work]:.0%}. Over all places he errs by {solution.privacy:,.0f} m in the mean, and no "
+            f"mechanism of this quality can make him err by more than {solution.bound:,.0f} m (relative gap "
+            f"{solution.gap:.0e}).",
+            figures=[(story, "Maps of where the person is, what is exposed at work, what the adversary guesses")],
+        ),
+        Section(
+            "Every budget",
+            "Metres a place: the root mean square displacement allowed, the adversary's error that is certainly "
+            "reached, the error that no mechanism exceeds, and the error of his best guesses, worked out again "
+            "from the finished table. Remembering is what is left of the single-place mechanism when the adversary "
+            "also recalls the exposure before: people move predictably, so a mechanism made for one place "
+            "promises more than it keeps along a way.",
+            table=table_of(rows),
+        ),
+        Section(
+            "The trade-off",
+            "The line is what is reached, the shaded band (mostly thinner than the line) what is proved to contain "
+            "the optimum, also between the points.",
+            figures=[(trade, "Curves of the largest privacy against the quality loss allowed")],
+        ),
+    ]
+
+
+def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: Label) -> list[Section]:
+    """The second part: a day through a device, what the adversary made of it, and the label."""
+    done, right = codebook.deployed, float((day.belief.argmax(axis=1) == day.true).mean())
+    way = way_figure(regions_of(profile), {"The true day": day.true, "The exposed day": day.exposed}, day.hours)
+    belief = belief_figure(day.belief, day.true, day.exposed, day.hours)
+    names = ("nothing exposed", "window", "filter", "smoother", "viterbi", "predictor", "ceiling")
+    values = (Estimate(label.prior_risk), label.window, label.filter, label.smoother, label.viterbi, label.predictor)
+    rows = [
+        (name, f"{value:,.1f} m", "exact" if value.exact else f"± {value.interval[1] - value:,.1f} m", hit_rate(value))
+        for name, value in zip(names, (*values, Estimate(label.ceiling)), strict=True)
+    ]
+    return [
+        Section(
+            "A day through a device",
+            "One exposure gives the next away, so a codebook was designed for everything that may have been exposed "
+            f"before: {sum(len(stage.prior.histories) for stage in codebook.stages)} tables of whole numbers, in a "
+            f"file of {len(codebook.content) / 1000:,.0f} kB that a device only looks up and draws from. It was asked "
+            f"every five minutes of the last workday. {np.sqrt(codebook.budget):,.0f} m root mean square displacement "
+            "are allowed after every history; as deployed, the worst history loses "
+            f"{np.sqrt(done.worst_loss):,.0f} m. Among the optimal tables those were taken that tell the least about "
+            f"the next place: {done.next_risk:,.0f} m of error are left about it before it is protected, "
+            f"{done.plain_next_risk:,.0f} m with the solver's own tables.",
+            figures=[(way, "Maps of the true and of the exposed way through a day")],
+        ),
+        Section(
+            "What the adversary made of it",
+            "Each column is what an adversary believes who knows the person's habits, the codebook and everything "
+            f"exposed so far. On this day his likeliest place was the true one at {right:.0%} of the steps: a person "
+            "who sleeps at home is at home, and no mechanism changes that.",
+            figures=[(belief, "The adversary's belief over places at every step, with true and exposed places")],
+        ),
+        Section(
+            "The label",
+            f"The adversary's mean error over {label.accesses} accesses. The window is what the tables were optimised "
+            "against; who remembers everything does better (filter), and better still with what is exposed later "
+            "(smoother, and Viterbi's single most likely path). The predictor guesses the next place. No mechanism of "
+            f"this quality can exceed the ceiling; {label.kept:.0%} of it are kept against the filter. Simulated "
+            "numbers carry their 95 % interval.",
+            table=Table(("adversary", "error", "interval", "exactly right"), tuple(rows)),
+        ),
+    ]
+
+
+def hit_rate(value: Estimate) -> str:
+    """How often the guess is exactly right, where that is known."""
+    return "" if value.hit_rate is None else f"{value.hit_rate:.1%}"
 
 
 def table_of(rows: Sequence[Row]) -> Table:
