@@ -253,3 +253,11 @@ def test_what_cannot_be_compared_is_refused():
         prefer(solution, Alternatives((game, game)))
     with pytest.raises(ParameterError, match="The 'tolerance' parameter of prefer"):
         prefer(solution, game, tolerance=0)
+
+
+def test_next_to_nothing_to_hide_leaves_the_solution_as_it_is():
+    """A risk of 4e-15 against errors of thousands: coefficients that HiGHS does not take."""
+    error = np.array([[4e3, 0.0], [0.0, 4e-15]])
+    solution = solve(Game(error, np.array([[2e7, 0.0], [0.0, 1e-11]]), 3e5))
+    second = Game(np.array([[4e3, 1e-15], [10.0, 2e-15]]), solution.game.cost, 3e5)
+    assert prefer(solution, second) is solution

@@ -89,7 +89,11 @@ class DoubleOracle:
         self.fixed_rows = sum(map(len, lower))
         none = np.zeros(0, np.int32)
         starts = np.zeros(self.fixed_rows, np.int32)
-        self.highs.addRows(self.fixed_rows, np.concatenate(lower), np.concatenate(upper), 0, starts, none, np.zeros(0))
+        accept(
+            self.highs.addRows(
+                self.fixed_rows, np.concatenate(lower), np.concatenate(upper), 0, starts, none, np.zeros(0)
+            )
+        )
         height = count * self.releases
         if self.several:
             objective = np.r_[np.zeros(height), -1.0]
@@ -102,15 +106,17 @@ class DoubleOracle:
             start, index, value = np.zeros(height), none, np.zeros(0)
         self.fixed_columns = len(objective)
         free = np.full(self.fixed_columns, infinity)
-        self.highs.addCols(
-            self.fixed_columns,
-            objective,
-            -free,
-            free,
-            len(index),
-            start.astype(np.int32),
-            index.astype(np.int32),
-            value,
+        accept(
+            self.highs.addCols(
+                self.fixed_columns,
+                objective,
+                -free,
+                free,
+                len(index),
+                start.astype(np.int32),
+                index.astype(np.int32),
+                value,
+            )
         )
         self._first_program()
 
@@ -161,7 +167,7 @@ class DoubleOracle:
         zero = np.zeros(len(i))
         # bounded by f <= 1: a new column that pays is then flipped to its bound, and the dual simplex goes on where
         # it stands instead of starting again with its first phase, which halves the time
-        self.highs.addCols(len(i), zero, zero, self.scale[i], len(index), start, index, value)
+        accept(self.highs.addCols(len(i), zero, zero, self.scale[i], len(index), start, index, value))
         self.column_at = (np.concatenate((self.column_at[0], i)), np.concatenate((self.column_at[1], o)))
         return len(i)
 
@@ -179,9 +185,8 @@ class DoubleOracle:
             (row, self.fixed_columns + column, -self.error[g[row], i[column]] / self.scale[i[column]] / self.risk),
         ]
         start, index, value = compressed(parts, len(g))
-        self.highs.addRows(
-            len(g), np.full(len(g), -highspy.kHighsInf), np.zeros(len(g)), len(index), start, index, value
-        )
+        below = np.full(len(g), -highspy.kHighsInf)
+        accept(self.highs.addRows(len(g), below, np.zeros(len(g)), len(index), start, index, value))
         self.row_at = (np.concatenate((self.row_at[0], g)), np.concatenate((self.row_at[1], o)))
         return len(g)
 
@@ -340,6 +345,12 @@ def gathered(
 def dense(matrix: FloatArray | sparse.csr_array) -> FloatArray:
     """A numpy array, whatever :func:`gathered` chose."""
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+
+
+def accept(status: highspy.HighsStatus) -> None:
+    """Refuse to go on with a program that HiGHS does not take, as where a coefficient is too large for it."""
+    if status == highspy.HighsStatus.kError:
+        raise SolverError("HiGHS does not take the program.")
 
 
 def compressed(

@@ -56,8 +56,8 @@ def prefer(solution: Solution, second: Game, tolerance: float = 1e-6) -> Solutio
             raise broken_rule("second", "prefer", rule, f"other {name}")
     if second.prior_risk == 0:
         return solution  # no mechanism is worth anything there
-    oracle = _Preference(solution, second, tolerance)
     try:
+        oracle = _Preference(solution, second, tolerance)
         found = oracle.best_table()
         if found is None:
             return solution
