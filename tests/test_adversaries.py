@@ -268,7 +268,7 @@ DESIGNED = [
     case("two at a time, rarely", Scenario(target=(0,), release=(0, 1), every=4), chain(2, 12), 2),
     case("the next place", Scenario(target=(0, 1), seen=(-1,), known=(0,)), chain(3, 13), 3),
     case("far ahead", Scenario(target=(2,), seen=(-1,), known=(0,)), chain(2, 14), 3),
-    case("known ahead", Scenario(target=(0,), seen=(-1,), known=(0, 1)), chain(2, 15), 4),
+    case("known ahead", Scenario(target=(0,), seen=(-2, -1), release=(0, 1), known=(0, 1)), chain(2, 15), 3),
     case("order two", Scenario.past_present(1), second_order(2, 16), 4),
     case("order two, transition", Scenario.past_present(1, "transition"), second_order(2, 17), 4),
     case("order two, in between", Scenario.in_between(2), second_order(2, 18), 3),

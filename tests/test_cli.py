@@ -178,6 +178,11 @@ def test_design_then_inspect_then_evaluate(run, designed):
     status, out, _ = run("inspect", folder / "p.hideseek")
     assert "where its user goes" in out
     assert "Keep it private" in out
+    for stage in facts["stages"]:
+        (line,) = (line for line in out.splitlines() if f" {stage['used']} " in line)
+        assert all(f" {stage[name]:.6g} " in line for name in ("privacy", "bound", "worst_loss"))
+    deployed = facts["deployed"]
+    assert f"{deployed['second_privacy']:.6g} at the second access, not {deployed['plain_second_privacy']:.6g}" in out
     status, out, err = run(
         "evaluate", folder / "p.hideseek", folder / "p.json", "--accesses", 40, "--walks", 50, "--json"
     )
@@ -187,8 +192,16 @@ def test_design_then_inspect_then_evaluate(run, designed):
     low, high = label["intervals"]["filter"]
     assert low <= label["filter"] <= high
     assert label["quality_loss"] <= facts["budget"]
-    status, out, _ = run("evaluate", folder / "p.hideseek", folder / "p.json", "--accesses", 5, "--walks", 20)
-    assert "Kept of the ceiling" in out
+    status, out, _ = run("evaluate", folder / "p.hideseek", folder / "p.json", "--accesses", 40, "--walks", 50)
+    for name, words in (("filter", "(filter)"), ("window", "of the window"), ("smoother", "(smoother)")):
+        (line,) = (line for line in out.splitlines() if words in line)
+        assert f" {label[name]:.6g} " in line
+        assert f" {label['hit_rates'][name]:.1%} " in line
+        if name in label["intervals"]:
+            low, high = label["intervals"][name]
+            assert f"± {(high - low) / 2:.2g} " in line
+    assert f"Quality lost: {label['quality_loss']:.6g} of {facts['budget']:.6g}" in out.replace("\n", " ")
+    assert f"{label['kept']:.6g}" in out
 
 
 def test_expose_answers_once_a_step(run, designed, monkeypatch, tmp_path):
@@ -204,13 +217,15 @@ def test_expose_answers_once_a_step(run, designed, monkeypatch, tmp_path):
     assert answers[2]["at"] == "2026-01-05T08:05:00+00:00"
     assert set(answers[0]) == {"status", "at", "latitude", "longitude", "place", "reason"}
     status, out, err = run("expose", book, "--state", "s", *here, "--at", "2026-01-05T07:00:00+00:00")
-    assert (status, out) == (0, "")
+    assert (status, out) == (3, "")
     assert "withheld: a later step was answered already" in err
     status, out, err = run("expose", book, "--state", "s", *here, "--at", "2026-01-06T08:00:00+00:00")
+    assert status == 3
     assert "--restart" in err
     status, out, err = run("expose", book, "--state", "s", *here, "--at", "2026-01-06T08:00:00+00:00", "--restart")
     assert status == 0, err
     assert len(out.split(",")) == 2
+    assert run("expose", book, "--state", "other", "--latitude", "45.03")[0] == 2
     monkeypatch.setattr(sys, "stdin", io.StringIO("45.03,-4.91\n"))
     assert run("expose", book, "--state", "other")[0] == 0
     monkeypatch.setattr(sys, "stdin", io.StringIO("45.0311,here\n"))

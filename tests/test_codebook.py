@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tracemalloc
@@ -678,14 +679,28 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(file, monkeypatch, f
     before = file.read_bytes()
 
     def broken(*_):
-        raise OSError("disk full")
+        raise OSError(errno.ENOSPC, "disk full")
 
     monkeypatch.setattr(failing, broken)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(CodebookError, match="cannot be written: disk full"):
         made(gaps=1).save(file)
     monkeypatch.undo()
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_what_is_no_file_is_not_written_or_read(tmp_path):
+    for path in (tmp_path, tmp_path / "book", Path("/dev/null")):
+        if path.name == "book":
+            (tmp_path / "blocked").write_text("")
+            path = tmp_path / "blocked" / "book"
+        with pytest.raises(CodebookError, match="cannot be written"):
+            made(gaps=1).save(path)
+    for path in (None, 5):
+        with pytest.raises(HideseekError, match="'path' parameter of Codebook"):
+            made(gaps=1).save(path)
+        with pytest.raises(HideseekError, match="'path' parameter of Codebook"):
+            Codebook.load(path)
 
 
 def test_what_would_not_be_read_is_not_written(tmp_path):

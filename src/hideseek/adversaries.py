@@ -202,6 +202,8 @@ class Course:
         accesses: int = ACCESSES,
         owner: str = "attack",
     ) -> None:
+        if not isinstance(profile, Profile):
+            raise broken_rule("profile", owner, "a Profile", type(profile).__name__)
         places = profile.places
         if isinstance(exposer, Mechanism):
             if len(exposer.table) != places:

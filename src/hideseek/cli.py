@@ -86,10 +86,10 @@ GRID, STEP = "10x25", "5min"
 HABITS = "It tells where its user goes and how; whoever has it knows as much as the strongest adversary."
 BAR = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
 WITHHELD = {
-    "clock": "a later step was answered already. Set the clock right.",
+    "clock": "a later step was answered already. If the clock was wrong then, only a new --state helps.",
     "not due": "the service is not due at this step.",
     "gap": "no table for so long a gap. Design with more --gaps, or forget the history with --restart.",
-    "history": "a table needs a step that was not asked about. Ask at the next access.",
+    "history": "a table needs a step that was not asked about. Forget the history with --restart.",
 }
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Source = Annotated[Path, typer.Argument(help="Traces (a file, a folder, an archive), or a profile made by learn.")]
@@ -222,7 +222,7 @@ def solve_command(
     """Compute the best mechanism, the best attack on it, and the proof."""
     profile = profile_of(source, user, grid, step)
     game, d_p, d_q = game_of(profile, protect, privacy, quality)
-    game = game.with_budget(budget_of(budget, game))
+    game = game.with_budget(budget_of(budget, game, "solve"))
     with progress_bar("solving") as tell:
         solution = solve(
             game,
@@ -319,6 +319,7 @@ def design_command(
     as_json: AsJson = False,
 ) -> None:
     """Design the codebook of a person: the best mechanism for every exposed history that can occur."""
+    path.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before the work
     profile = profile_of(source, user, grid, step)
     scenario = {
         Through.LOCATION: lambda: Scenario.past_present(memory),
@@ -329,7 +330,7 @@ def design_command(
     }[protect]()
     d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
     alone = Scenario(target=scenario.release, release=scenario.release, quality=scenario.quality)
-    allowed = budget_of(budget, Game.from_scenario(profile, alone, d_p, d_q))
+    allowed = budget_of(budget, Game.from_scenario(profile, alone, d_p, d_q), "design")
     with counting_bar("designing") as advance:
         codebook = design(profile, scenario, d_p, d_q, allowed, steps, gaps, workers=workers, progress=advance)
     codebook.save(path)
@@ -350,7 +351,8 @@ def inspect_command(
     if as_json:
         print_json(codebook_facts(codebook) | {"codebook": str(path), "bytes": path.stat().st_size})
         return
-    print_table(f"{path.name}: verified, {path.stat().st_size / 1000:.0f} kB", ("", ""), codebook_words(codebook))
+    size = f"{path.stat().st_size / 1000:.0f} kB"
+    print_table(f"{path.name}, {size}: what its designer says of it", ("", ""), codebook_words(codebook))
     d_p, d_q = codebook.privacy.unit, codebook.quality.unit
     rows = [
         (
@@ -363,7 +365,7 @@ def inspect_command(
         for number, worth in enumerate(codebook.worths())
     ]
     header = ("stage", "histories", f"privacy {d_p}".strip(), "no table exceeds", f"worst loss {d_q}".strip())
-    print_table("Worked out again on the stored integers", header, rows)
+    print_table("Verified: worked out again from the stored integers", header, rows)
     out.print(f"[bold yellow]Keep it private.[/] {HABITS}")
 
 
@@ -394,8 +396,8 @@ def evaluate_command(
 def expose_command(
     path: Annotated[Path, typer.Argument(metavar="CODEBOOK", help="A codebook made by design.")],
     state: Annotated[Path, typer.Option(help="The device's own file: what was exposed so far.")],
-    latitude: Annotated[float | None, typer.Option(help="Where you are.")] = None,
-    longitude: Annotated[float | None, typer.Option(help="Where you are.")] = None,
+    latitude: Annotated[str | None, typer.Option(help="Where you are.")] = None,
+    longitude: Annotated[str | None, typer.Option(help="Where you are.")] = None,
     at: Annotated[str | None, typer.Option(help="When, in ISO 8601 with offset; now if not given.")] = None,
     ahead: Annotated[
         list[str] | None, typer.Option(help="LATITUDE,LONGITUDE of a following step, for planned routes.")
@@ -406,21 +408,25 @@ def expose_command(
     """Say what to expose now instead of where you are; ask as often as you like.
 
     Without --latitude and --longitude, one line LATITUDE,LONGITUDE is read from the standard input, which other users
-    of the machine do not see.
+    of the machine do not see. The exit status is 3 where nothing is to be exposed.
     """
     device = Device(Codebook.load(path), state)
-    if latitude is None or longitude is None:
-        latitude, longitude = point_from(sys.stdin.readline(), "latitude and longitude")
+    if (latitude is None) != (longitude is None):
+        raise broken_rule("latitude and longitude", "expose", "given together, or not at all", "one of them")
+    here = sys.stdin.readline() if latitude is None else f"{latitude},{longitude}"
+    point = point_from(here, "latitude and longitude")
     route = [point_from(text, "ahead") for text in ahead or []]
     if restart:
         device.restart()
-    answer = device.expose(latitude, longitude, datetime.now(UTC) if at is None else at, route)
+    answer = device.expose(*point, datetime.now(UTC) if at is None else at, route)
     if as_json:
         print_json(asdict(answer))
     elif answer.status == "exposed":
         out.print(f"{answer.latitude:.6f},{answer.longitude:.6f}", highlight=False)
     else:
         err.print(f"withheld: {WITHHELD[answer.reason]}", highlight=False)
+    if answer.status == "withheld":
+        raise typer.Exit(3)
 
 
 def traces_of(
@@ -499,17 +505,17 @@ def metric_of(name: MetricName, profile: MarkovProfile) -> Metric:
     return metres if name is MetricName.EUCLID else total(squared(metres))
 
 
-def budget_of(text: str, game: Game) -> float:
+def budget_of(text: str, game: Game, owner: str) -> float:
     """A number, or a percentage of the budget that saturates the game."""
     try:
         if text.strip().endswith("%"):
-            share = scalar(float(text.strip()[:-1]), "budget", "solve", "a percentage >= 0") / 100
+            share = scalar(float(text.strip()[:-1]), "budget", owner, "a percentage >= 0") / 100
             return max(share * game.saturation, game.least_loss)
-        return scalar(float(text), "budget", "solve")
+        return scalar(float(text), "budget", owner)
     except ValueError as error:
         if isinstance(error, HideseekError):
             raise
-        raise broken_rule("budget", "solve", "a number, or a percentage such as 20%", repr(text)) from None
+        raise broken_rule("budget", owner, "a number, or a percentage such as 20%", repr(text)) from None
 
 
 def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> Iterable[tuple[str, str]]:
@@ -593,11 +599,12 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         ("loss, mean", f"{done.quality_loss:.6g} {d_q}".strip()),
         ("loss, worst history", f"{done.worst_loss:.6g} of {codebook.budget:.6g} {d_q}".strip()),
         ("goes on after a gap of", f"up to {len(codebook.gaps) + 1} accesses" if codebook.gaps else unbroken),
+        *([("budget after a gap", "kept in a first or a settled access")] if codebook.gaps else []),
     ]
     if codebook.gaps:
         words.append(("privacy after a gap", f"at least {done.gap_privacy:.6g} {d_p} in the mean".replace("  ", " ")))
-    gain = done.next_risk / done.plain_next_risk - 1 if done.plain_next_risk else 0.0
-    words.append(("choice among optima", f"leaves {gain:+.2%} risk about the next target"))
+    chosen, plain = done.second_privacy, done.plain_second_privacy
+    words.append(("by choice among optima", f"{chosen:.6g} at the second access, not {plain:.6g}"))
     return words
 
 

@@ -63,10 +63,10 @@ class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Deployed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the stored tables do from the first access on: means over ``accesses``, and the worst access and history.
 
-    ``settled``: the joint law had stopped changing by then, so that nothing new follows. ``gap_privacy`` is the least
-    expected privacy right after a gap, ``gap_worst_loss`` the worst loss there and later. ``next_risk`` is what the
-    adversary errs by about the next target before it is protected, if the table is chosen among the optimal ones for
-    the settled law, and ``plain_next_risk`` if the solver's own is taken.
+    ``settled``: by then neither the joint law nor that after any history changed any more, so that nothing new
+    follows. ``gap_privacy`` is the least expected privacy right after a gap, ``gap_worst_loss`` the worst loss there
+    and later. ``second_privacy`` is that of the second access, ``plain_second_privacy`` what it could be at best if the
+    first one took the solver's own of the optimal tables.
     """
 
     accesses: Count
@@ -77,8 +77,8 @@ class Deployed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     worst_loss: Amount
     gap_privacy: Amount | None
     gap_worst_loss: Amount | None
-    next_risk: Amount
-    plain_next_risk: Amount
+    second_privacy: Amount
+    plain_second_privacy: Amount
 
 
 class PairsDocument(msgspec.Struct, tag="pairs", forbid_unknown_fields=True):
@@ -259,12 +259,16 @@ class Codebook:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the codebook whole or not at all, readable by its owner only: it tells the user's habits."""
         codebook_from(memoryview(self.content))  # nothing is written that would not be read
-        write_privately(Path(path), self.content)
+        file = codebook_path(path, "Codebook.save")
+        try:
+            write_privately(file, self.content)
+        except OSError as error:
+            raise CodebookError(f"The codebook {file} cannot be written: {error.strerror}.") from None
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Codebook:
         """Map a codebook, and refuse it unless everything that it claims holds for the integers that it stores."""
-        file = Path(path)
+        file = codebook_path(path, "Codebook.load")
         mapped = map_file(file)
         try:
             return codebook_from(memoryview(mapped))
@@ -274,6 +278,14 @@ class Codebook:
             reason = "It needs more memory than there is."
         mapped.close()  # outside of the handlers, whose error would still hold views of it
         raise CodebookError(f"{file.name} is no codebook to trust: {reason}")
+
+
+def codebook_path(path: str | os.PathLike[str], owner: str) -> Path:
+    """The path of a file."""
+    try:
+        return Path(path)
+    except TypeError:
+        raise broken_rule("path", owner, "the path of a file", repr(path)) from None
 
 
 def map_file(file: Path) -> mmap.mmap:
@@ -288,10 +300,12 @@ def map_file(file: Path) -> mmap.mmap:
             return mmap.mmap(handle, about.st_size, access=mmap.ACCESS_READ)
         finally:
             os.close(handle)
+    except CodebookError:
+        raise
     except OSError as error:
         raise CodebookError(f"The codebook {file} cannot be read: {error.strerror}.") from None
-    except (TypeError, ValueError) as error:  # a name that no file can have, or a file cut short meanwhile
-        raise CodebookError(f"The codebook {file!r} cannot be read: {error}.") from None
+    except ValueError as error:  # a name that no file can have, or a file cut short meanwhile
+        raise CodebookError(f"The codebook {str(file)!r} cannot be read: {error}.") from None
 
 
 @np.errstate(all="ignore")

@@ -224,9 +224,9 @@ def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: La
             f"file of {len(codebook.content) / 1000:,.0f} kB that a device only looks up and draws from. It was asked "
             f"every five minutes of the last workday. {np.sqrt(codebook.budget):,.0f} m root mean square displacement "
             "are allowed after every history; as deployed, the worst history loses "
-            f"{np.sqrt(done.worst_loss):,.0f} m. Among the optimal tables those were taken that tell the least about "
-            f"the next place: {done.next_risk:,.0f} m of error are left about it before it is protected, "
-            f"{done.plain_next_risk:,.0f} m with the solver's own tables.",
+            f"{np.sqrt(done.worst_loss):,.0f} m. Of the optimal tables of the first access the one was taken that "
+            f"tells the least about what follows: the second access then leaves {done.second_privacy:,.0f} m of error, "
+            f"and at most {done.plain_second_privacy:,.0f} m after the solver's own.",
             figures=[(way, "Maps of the true and of the exposed way through a day")],
         ),
         Section(

@@ -8,7 +8,7 @@ integers, and where a history would lose more than the budget, its table is mixe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -17,11 +17,11 @@ from joblib import Parallel, cpu_count, delayed
 
 from hideseek.arrays import FloatArray, IntArray, encoded, product, scalar, whole_number
 from hideseek.codebook import Codebook, Deployed, looks_back
-from hideseek.errors import broken_rule
+from hideseek.errors import SolverError, broken_rule
 from hideseek.game import Game, as_alternatives, budget_too_small, folded
 from hideseek.joint import NEVER, Access, History, Joint, Law, gather
 from hideseek.metrics import Metric, MetricLike, as_metric
-from hideseek.mobility import STEP, MarkovProfile, PeriodicProfile, Profile, Trajectories
+from hideseek.mobility import MarkovProfile, Profile, Trajectories
 from hideseek.scenario import Scenario, after_gap, since_gap, since_start
 from hideseek.solve import prefer, solve
 from hideseek.solve.certificate import cheapest_releases
@@ -29,12 +29,13 @@ from hideseek.solve.full_program import safe_mechanism
 from hideseek.stage import NOTHING, Attack, Prior, Stage
 from hideseek.table import Table
 
-HORIZON = 2000  # accesses after which a run that has not settled is cut
+HORIZON = 1000  # accesses after which a run that has not settled is cut
 AFTER_GAP = 100  # the same after a gap
 SETTLED = 1e-12  # change of the joint law in one access, in total variation
 LEAST_SPARE, MOST_SPARE = 1e-9, 1e-2  # how much further than needed a table is mixed: for rounding, for an end
 AHEAD = 4  # accesses with tables of their own after which the one that repeats is taken
 PACE = 0.2  # how far it is moved at a time, at first
+ROUNDS = 300  # of mixing until it is given up
 NEXT_TO_NOTHING = 1e-12  # the weight of an input that a history's law rules out, and a later one does not
 MANY = 100  # games from which on more processes pay
 
@@ -51,28 +52,29 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A history's mechanism before it becomes whole numbers, and the safe one that it can be mixed towards."""
+    """A history's mechanism before it becomes whole numbers.
+
+    ``safe`` is the one that it can be mixed towards, ``plain`` the solver's own, ``attack`` and ``price`` the proof.
+    """
 
     inputs: IntArray
     mass: FloatArray
     table: FloatArray
     safe: FloatArray
+    plain: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     attack: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     price: float = 0.0
-    next_risk: float = 0.0
-    plain_next_risk: float = 0.0
 
 
 def make(game: Game, second: Game, choice: Choice) -> Made:
     """Solve one history's game, and choose among the optimal mechanisms."""
     plain = solve(game)
     chosen = plain if choice is Choice.PLAIN else prefer(plain, second)
-    risks = [float((second.error @ one.mechanism.table).min(axis=0).sum()) for one in (chosen, plain)]
     safe = safe_mechanism(as_alternatives(game))
     table = chosen.mechanism.table
     if safe is None:
         safe = cheapest_releases(game.cost, table)
-    return Made(game.inputs, game.mass, table, safe, plain.attack, plain.price, risks[0], risks[1])
+    return Made(game.inputs, game.mass, table, safe, plain.mechanism.table, plain.attack, plain.price)
 
 
 def tables_of(scenario: Scenario, made: dict[History, Made], places: int) -> tuple[Table, ...]:
@@ -193,19 +195,24 @@ def design(
     (4, True)
     """
     owner = "design"
-    if isinstance(profile, PeriodicProfile):
-        rule = "the same at all times of day, as a device may start at any of them"
-        raise broken_rule("profile", owner, rule, type(profile).__name__, "Fit a MarkovProfile.")
+    if not isinstance(profile, MarkovProfile):
+        rule = "a MarkovProfile, the same at all times, as a device may start at any of them"
+        raise broken_rule("profile", owner, rule, type(profile).__name__)
     if not isinstance(scenario, Scenario):
         raise broken_rule("scenario", owner, "a Scenario", type(scenario).__name__)
     if scenario.release != tuple(range(len(scenario.release))):
         raise broken_rule("scenario", owner, "one that releases now and the steps right after", scenario.release)
     learned = [offset % scenario.every in scenario.release for offset in scenario.known if offset < 0]
-    if not all(learned) or 0 not in scenario.known:
-        rule = "one whose known places are that of now and those of accesses, where a device learns where it is"
+    if not all(learned) or 0 not in scenario.known or scenario.known[-1] > scenario.release[-1]:
+        rule = "one whose known places are that of now, and others at which something is released"
         raise broken_rule("scenario", owner, rule, f"known={scenario.known} every {scenario.every} steps")
+    if any(offset + scenario.every not in (*scenario.seen, *scenario.release) for offset in scenario.seen):
+        raise broken_rule("scenario", owner, "one that remembers all releases since the oldest", scenario.seen)
     warm = max(0, -(min(scenario.offsets) // scenario.every))
-    least = whole_number(warm if steps is None else steps, "steps", owner, least=warm)
+    least = whole_number(warm if steps is None else steps, "steps", owner, least=0)
+    if least < warm:
+        rule = f"at least {warm}, the accesses until all that the scenario looks back at has happened"
+        raise broken_rule("steps", owner, rule, steps)
     try:
         choice = Choice(choice)
     except ValueError:
@@ -231,7 +238,7 @@ class _Designer:
 
     def __init__(
         self,
-        profile: Profile,
+        profile: MarkovProfile,
         scenario: Scenario,
         privacy: Metric,
         quality: Metric,
@@ -249,11 +256,11 @@ class _Designer:
         self.window = max(profile.memory, scenario.release[-1] + 1 - scenario.every - min(scenario.offsets))
         self.drafts: list[Draft] = []
         self.settled, self.spare = NEVER, LEAST_SPARE
-        self._accesses: dict[tuple[int, int, bytes], Access] = {}
-        self._ceilings: dict[tuple[int, ...], tuple[FloatArray, float]] = {}
+        self._accesses: dict[tuple[int, int, tuple[int, ...], bytes], Access] = {}
+        self._ceilings: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[FloatArray, float]] = {}
         for n in range(steps + 1):
             self.drafts.append(Draft(since_start(scenario, n), min(n + 1, steps)))
-        blocks = -(min(scenario.seen, default=0) // scenario.every)  # accesses that are remembered
+        blocks = -(min(*scenario.seen, *scenario.known, 0) // scenario.every)  # accesses that are looked back at
         first = len(self.drafts) + gaps - 1
         recovering = range(first, first + blocks - 1) if gaps > 1 else range(0)
         after = [*recovering, steps]
@@ -262,11 +269,11 @@ class _Designer:
         self.drafts += [Draft(since_gap(scenario, n), after[n]) for n in range(1, len(after))]
 
     def access(self, number: int, joint: Joint, gap: int = 1) -> Access:
-        """The access at a stage after this joint law; a chain that is the same at all times is worked out once."""
+        """The access at a stage after this joint law, worked out once."""
         steps = gap * self.scenario.every if joint.windows.shape[1] else 0
         draft = self.drafts[number]
-        key = (number, gap, joint.windows.tobytes())
-        if key not in self._accesses or not isinstance(self.profile, MarkovProfile):
+        key = (number, gap, joint.windows.shape, joint.windows.tobytes())
+        if key not in self._accesses:
             self._accesses[key] = Access(
                 self.profile, draft.scenario, self.drafts[draft.then].scenario, joint, steps, self.window
             )
@@ -292,7 +299,7 @@ class _Designer:
         access, joint = self.access(number, joint, gap), joint.remembering(len(self.drafts[number].scenario.seen))
         where = {tuple(past): k for k, past in enumerate(joint.histories.tolist())}
         tasks = [(game, self.next_game(game, access, joint, where[past])) for past, game in games.items()]
-        return dict(zip(games, self._each(f"stage {number}", tasks), strict=True))
+        return dict(zip(games, self._each(number, tasks), strict=True))
 
     def resume(self, number: int, joint: Joint, gap: int, only: Sequence[History]) -> dict[History, Made]:
         """Tables for after a gap: what is usual for those who know and have seen no more than is left after it.
@@ -340,15 +347,17 @@ class _Designer:
 
     def ceiling(self, scenario: Scenario) -> tuple[FloatArray, float]:
         """The attack and its price in the game of a scenario when nothing was seen and all that matters is known."""
-        if scenario.target not in self._ceilings:
+        key = scenario.target, scenario.quality
+        if key not in self._ceilings:
             everything = tuple(sorted({*scenario.target, *scenario.quality}))
             alone = replace(scenario, seen=(), known=everything, causal=False)
             found = solve(Game.from_scenario(self.profile, alone, self.privacy, self.quality, self.budget))
-            self._ceilings[scenario.target] = found.attack, found.price
-        return self._ceilings[scenario.target]
+            self._ceilings[key] = found.attack, found.price
+        return self._ceilings[key]
 
-    def _each(self, what: str, tasks: list[tuple[Game, Game]]) -> Iterator[Made]:
+    def _each(self, number: int, tasks: list[tuple[Game, Game]]) -> Iterator[Made]:
         """Solve games, in several processes where there are many."""
+        what = f"access {number + 1}" if number < self.steps else "what repeats" if number == self.steps else "gaps"
         if len(tasks) < MANY or self.workers == 1:
             found: Iterator[Made] = (make(*task, self.choice) for task in tasks)
         else:
@@ -370,29 +379,31 @@ class _Designer:
         if missing:
             made = (self.solve if number <= self.steps else self.resume)(number, joint, gap, missing)
             draft.take({past: draft.blended(past, one, 0.0) for past, one in made.items()}, self.profile.places)
-        while True:
+        found = draft.stage.under(prior, self.privacy, self.quality)
+        # whole numbers may lose a billionth more than the laws they stand for
+        while missing and self.mix(number, over_budget(histories, found.loss, self.budget, missing), LEAST_SPARE):
             found = draft.stage.under(prior, self.privacy, self.quality)
-            # whole numbers may lose a billionth more than the law they stand for
-            over = {past: loss for past, loss in zip(histories, found.loss, strict=True) if loss > self.budget}
-            if not missing or not over.keys() & set(missing):
-                break
-            self.mix(number, {past: loss for past, loss in over.items() if past in missing}, LEAST_SPARE)
-        remembered = [offset + self.scenario.every for offset in self.drafts[draft.then].scenario.seen]
         moment = Moment(number, joint, histories, found.weight, found.privacy, found.loss)
-        return moment, access.exposed(joint, draft.stage, remembered)
+        return moment, access.exposed(joint, draft.stage, self.to_remember(number))
 
-    def mix(self, number: int, losses: dict[History, float], spare: float) -> None:
-        """Mix the tables of histories that lose too much towards their safe ones, and a share ``spare`` further."""
+    def mix(self, number: int, losses: dict[History, float], spare: float) -> bool:
+        """Mix the tables of histories that lose too much towards their safe ones, and a share ``spare`` further.
+
+        Says whether there was something to mix: a budget may be the least loss, and missed by rounding.
+        """
         draft = self.drafts[number]
         mixed = {}
         for past, loss in losses.items():
             one, share = draft.made[past], 1 - self.budget / loss
             # half of the way while it is long: the law moves along, and what was mixed in stays
             share = share / 2 if share > 0.05 else min(1.0, share + spare)
-            if np.abs(one.table - one.safe).max() < 1e-12:
+            if np.abs(one.table - one.safe).max() > 1e-12:
+                mixed[past] = replace(one, table=(1 - share) * one.table + share * one.safe)
+            elif loss > self.budget * (1 + LEAST_SPARE):
                 raise budget_too_small(self.budget, loss)
-            mixed[past] = replace(one, table=(1 - share) * one.table + share * one.safe)
-        draft.take(mixed, self.profile.places)
+        if mixed:
+            draft.take(mixed, self.profile.places)
+        return bool(mixed)
 
     def run(
         self, number: int, joint: Joint, gap: int = 1, accesses: int | None = None, settled: float = SETTLED
@@ -414,14 +425,14 @@ class _Designer:
     ) -> tuple[list[Moment], Joint, bool]:
         """A run in which no history loses more than the budget, after as many mixtures as it takes."""
         spare = self.spare
-        while True:
+        for _ in range(ROUNDS):
             moments, end, done = self.run(number, joint, gap, settled=settled)
             worst = excess(moments, self.budget)
-            if not worst:
+            mixed = [self.mix(at, losses, spare) for at, losses in worst.items()]
+            if not any(mixed):
                 return moments, end, done
-            for at, losses in worst.items():
-                self.mix(at, losses, spare)
             spare = min(4 * spare, MOST_SPARE)  # what is mixed moves the law, and would be just too little for ever
+        raise SolverError(f"The budget is not kept at every access after {ROUNDS} rounds of mixing.")
 
     def settle(self) -> None:
         """Make the stage that repeats: the one with the most privacy in the long run that was found.
@@ -447,11 +458,23 @@ class _Designer:
             draft.take({past: draft.blended(past, one, pace) for past, one in better.items()}, places)
         draft.take(made, places, afresh=True)
 
+    def plain_second_privacy(self) -> float:
+        """What the second access is worth at best if the first one takes the solver's own table."""
+        first = self.drafts[0]
+        plain = Draft(first.scenario, first.then)
+        plain.take({past: replace(one, table=one.plain) for past, one in first.made.items()}, self.profile.places)
+        joint = self.access(0, NEVER).exposed(NEVER, plain.stage, self.to_remember(0))
+        weight = joint.mass.sum(axis=0)
+        return float(weight @ [solve(game).privacy for game in self.games(first.then, joint, 1).values()])
+
+    def to_remember(self, number: int) -> list[int]:
+        """Offsets from an access of the releases that the next one remembers."""
+        return [offset + self.scenario.every for offset in self.drafts[self.drafts[number].then].scenario.seen]
+
     def codebook(self) -> Codebook:
         """Everything, made, mended and certified."""
         self.settle()
-        before: list[dict[History, Made]] = []
-        while [id(draft.made) for draft in self.drafts] != [id(made) for made in before]:  # whom one run changed
+        for _ in range(ROUNDS):
             before = [draft.made for draft in self.drafts]
             moments, end, settled = self.mended(0, NEVER)
             self.settled = end
@@ -459,7 +482,11 @@ class _Designer:
             missed = [
                 self.mended(number, joint, gap)[0] for gap, number in enumerate(self.gaps, start=2) for joint in starts
             ]
+            if all(draft.made is made for draft, made in zip(self.drafts, before, strict=True)):
+                break  # every run was with the tables that are stored
             self.spare = min(4 * self.spare, MOST_SPARE)
+        else:
+            raise SolverError(f"The budget is not kept after every gap after {ROUNDS} rounds of mixing.")
         laws = [(moment.joint, 1) for moment in moments[: self.steps]]
         laws.append((end, 1))
         laws += [(end, gap) for gap in range(2, len(self.gaps) + 2)]
@@ -469,9 +496,6 @@ class _Designer:
             prior = self.access(number, joint, gap).prior(joint.remembering(len(self.drafts[number].scenario.seen)))
             solved = draft.made if number < self.steps else self.solve(number, joint, gap)
             mades = [solved[tuple(past)] for past in prior.histories.tolist()]
-            if number == self.steps:
-                next_risk = prior.weight @ [made.next_risk for made in mades]
-                plain_next_risk = prior.weight @ [made.plain_next_risk for made in mades]
             stages.append(replace(draft.stage, prior=prior, attack=attack_of(mades)))
         everything = [moment for run in missed for moment in run]
         deployed = Deployed(
@@ -483,14 +507,14 @@ class _Designer:
             worst_loss=float(max(moment.loss.max() for moment in moments)),
             gap_privacy=min((float(run[0].weight @ run[0].privacy) for run in missed), default=None),
             gap_worst_loss=max((float(moment.loss.max()) for moment in everything), default=None),
-            next_risk=float(next_risk),
-            plain_next_risk=float(plain_next_risk),
+            second_privacy=float(moments[1].weight @ moments[1].privacy),
+            plain_second_privacy=self.plain_second_privacy(),
         )
         return Codebook(
             self.scenario,
             self.profile.places,
-            getattr(self.profile, "regions", None),
-            getattr(self.profile, "step", STEP),
+            self.profile.regions,
+            self.profile.step,
             self.privacy,
             self.quality,
             self.budget,
@@ -500,12 +524,18 @@ class _Designer:
         )
 
 
+def over_budget(
+    histories: Sequence[History], loss: FloatArray, budget: float, among: Collection[History]
+) -> dict[History, float]:
+    """The losses above the budget after some of these histories."""
+    return {past: float(own) for past, own in zip(histories, loss, strict=True) if own > budget and past in among}
+
+
 def excess(moments: Sequence[Moment], budget: float) -> dict[int, dict[History, float]]:
     """The largest losses above the budget, by stage and history."""
     worst: dict[int, dict[History, float]] = {}
     for moment in moments:
-        for past, loss in zip(moment.histories, moment.loss, strict=True):
-            if loss > budget:
-                own = worst.setdefault(moment.number, {})
-                own[past] = max(loss, own.get(past, 0.0))
+        for past, loss in over_budget(moment.histories, moment.loss, budget, moment.histories).items():
+            own = worst.setdefault(moment.number, {})
+            own[past] = max(loss, own.get(past, 0.0))
     return worst

@@ -7,6 +7,7 @@ Errors, answers and representations never hold the true place; the state holds i
 from __future__ import annotations
 
 import fcntl
+import glob
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -195,7 +196,7 @@ class Device:
             if not isinstance(time, datetime) or time.utcoffset() is None:
                 raise ValueError
         except ValueError:
-            raise broken_rule("at", "Device.expose", rule, f"{type(at).__name__} without one") from None
+            raise broken_rule("at", "Device.expose", rule, "something else, or a time without one") from None
         step = (time - EPOCH) // self.step
         if self._begin(step) is None:
             raise broken_rule("at", "Device.expose", rule, "one at the end of all times")
@@ -326,6 +327,8 @@ class Device:
         )
 
     def _write(self, state: _State) -> None:
+        for leftover in self.path.parent.glob(f".{glob.escape(self.path.name)}.*"):  # of who was killed while writing
+            leftover.unlink(missing_ok=True)
         write_privately(self.path, msgspec.json.encode(state))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -79,6 +80,8 @@ def regions_from(document: RegionsDocument) -> Regions:
 def write_privately(path: Path, content: bytes) -> None:
     """Replace a file in one step, with permissions for its owner only."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "It is no plain file", str(path))
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:

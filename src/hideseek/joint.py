@@ -22,14 +22,13 @@ Law = tuple[IntArray, FloatArray]  # inputs, and what is released at each of the
 class Joint:
     """The law after an access: ``mass`` [window, history] of the last true places and of what is remembered.
 
-    ``last`` is the offset of the last place of a window from that access, ``time`` the step of the access.
+    ``last`` is the offset of the last place of a window from that access.
     """
 
     windows: IntArray
     histories: IntArray
     mass: FloatArray
     last: int
-    time: int
 
     def remembering(self, count: int) -> Joint:
         """The same law when no more than the last so many releases are remembered."""
@@ -40,12 +39,17 @@ class Joint:
         return replace(self, histories=histories, mass=(gather(index, len(histories)) @ self.mass.T).T)
 
     def change(self, after: Joint) -> float:
-        """The distance to another law in total variation; infinite where other places or histories occur."""
-        same = np.array_equal(self.windows, after.windows) and np.array_equal(self.histories, after.histories)
-        return float(np.abs(after.mass - self.mass).sum() / 2) if same else np.inf
+        """The distance to another law in total variation, or after the history that changes most, if that is more.
+
+        Infinite where other places or histories occur. What is claimed is claimed after every history, also a rare one.
+        """
+        if not (np.array_equal(self.windows, after.windows) and np.array_equal(self.histories, after.histories)):
+            return np.inf
+        each = np.abs(after.mass / after.mass.sum(axis=0) - self.mass / self.mass.sum(axis=0)).sum(axis=0)
+        return float(max(np.abs(after.mass - self.mass).sum(), each.max()) / 2)
 
 
-NEVER = Joint(np.zeros((1, 0), np.int64), np.zeros((1, 0), np.int64), np.ones((1, 1)), -1, 0)
+NEVER = Joint(np.zeros((1, 0), np.int64), np.zeros((1, 0), np.int64), np.ones((1, 1)), -1)
 
 
 class Access:
@@ -56,9 +60,9 @@ class Access:
     ) -> None:
         """``following``: the next access's scenario; ``gap``: steps from the access before; ``length``: of windows."""
         self.scenario, self.following, self.profile = scenario, following, profile
-        self.windows, self.last, self.time = before.windows, before.last - gap, before.time + gap
+        self.windows, self.last = before.windows, before.last - gap
         if not before.windows.shape[1]:
-            self.last, self.time = min(scenario.offsets) - 1, 0
+            self.last = min(scenario.offsets) - 1
         self.offsets = tuple(sorted({*scenario.target, *scenario.quality, *scenario.known}))
         end = scenario.release[-1]
         kept = range(max(self.last + 1 - before.windows.shape[1], end + 1 - length), end + 1)
@@ -72,11 +76,11 @@ class Access:
             gather(index, len(values)) @ self.leads for index, values in ((path, self.paths), (pair, pairs))
         )
         self.to_window, self.known = gather(window, len(self.kept)), known.ravel()
-        self._last: tuple[Stage, Joint, FloatArray, IntArray, sparse.csr_array] | None = None
+        self._laws: tuple[Stage, IntArray, FloatArray] | None = None
 
     def _paths(self, wanted: Sequence[int]) -> tuple[IntArray, sparse.csr_array]:
         """All true places at the wanted offsets, and their law given the window, [sequence, window]."""
-        origin, sequences, probability = continued(self.profile, self.windows, self.last, wanted, self.time)
+        origin, sequences, probability = continued(self.profile, self.windows, self.last, wanted)
         unique, index = np.unique(sequences, axis=0, return_inverse=True)
         return unique, sparse.csr_array((probability, (index.ravel(), origin)), shape=(len(unique), len(self.windows)))
 
@@ -107,36 +111,33 @@ class Access:
 
     def exposed(self, joint: Joint, stage: Stage, remembered: Sequence[int]) -> Joint:
         """The law after this access, with the releases at the ``remembered`` offsets from it."""
-        laws, histories, to_history = self._drawn(joint, stage, remembered)
-        law = self.to_pair @ joint.mass
-        refuse_if_too_large(8 * law.size * laws.shape[2], "The joint law of the places and of what was exposed")
-        out = self.to_window @ (law[:, :, None] * laws[:, self.known].transpose(1, 0, 2)).reshape(len(law), -1)
-        mass = (to_history @ out.T).T
-        occurs = mass.any(axis=0)
-        return Joint(self.kept, histories[occurs], mass[:, occurs], self.scenario.release[-1], self.time)
-
-    def _drawn(
-        self, joint: Joint, stage: Stage, remembered: Sequence[int]
-    ) -> tuple[FloatArray, IntArray, sparse.csr_array]:
-        """The releases' law [history, input, releases], and the histories that follow; kept while nothing changes."""
-        if self._last and self._last[0] is stage and np.array_equal(self._last[1].histories, joint.histories):
-            return self._last[2:]
-        count, places = len(joint.histories), self.profile.places
-        history, known = np.indices((count, len(self.inputs))).reshape(2, -1)
-        laws = stage.laws(joint.histories[history], self.inputs[known]).reshape(count, len(self.inputs), -1)
+        together, places = self._together(joint, stage), self.profile.places
+        out = (self.to_window @ together.reshape(len(together), -1)).T
         combinations = product(places, len(self.scenario.release))
-        history, drawn = np.indices((count, len(combinations))).reshape(2, -1)
+        history, drawn = np.indices((len(joint.histories), len(combinations))).reshape(2, -1)
         where = [*self.scenario.seen, *self.scenario.release]
         columns = [where.index(offset) for offset in remembered]
         chosen = np.c_[joint.histories[history], combinations[drawn]][:, columns]
         codes, first, index = np.unique(encoded(chosen, places), return_index=True, return_inverse=True)
-        self._last = stage, joint, laws, chosen[first], gather(index, len(codes))
-        return self._last[2:]
+        mass = (gather(index, len(codes)) @ out).T
+        occurs = mass.any(axis=0)
+        return Joint(self.kept, chosen[first][occurs], mass[:, occurs], self.scenario.release[-1])
+
+    def _together(self, joint: Joint, stage: Stage) -> FloatArray:
+        """The law of (window and known places), history and releases; a stage's tables are looked up once."""
+        if self._laws is None or self._laws[0] is not stage or not np.array_equal(self._laws[1], joint.histories):
+            count = len(joint.histories)
+            history, known = np.indices((count, len(self.inputs))).reshape(2, -1)
+            laws = stage.laws(joint.histories[history], self.inputs[known])
+            self._laws = stage, joint.histories, laws.reshape(count, len(self.inputs), -1)
+        law, laws = self.to_pair @ joint.mass, self._laws[2]
+        refuse_if_too_large(8 * law.size * laws.shape[2], "The joint law of the places and of what was exposed")
+        together: FloatArray = law[:, :, None] * laws[:, self.known].transpose(1, 0, 2)
+        return together
 
     def usual(self, joint: Joint, stage: Stage, seen: Sequence[int], known: Sequence[int]) -> dict[History, Law]:
         """What is released on the whole by those who know and have seen no more than this: inputs, laws, by history."""
-        laws = self._drawn(joint, stage, self.scenario.seen)[0]
-        law = (self.to_pair @ joint.mass)[:, :, None] * laws[:, self.known].transpose(1, 0, 2)
+        law = self._together(joint, stage)
         pair, history = np.indices(law.shape[:2]).reshape(2, -1)
         columns = [self.scenario.known.index(offset) for offset in known]
         before = [self.scenario.seen.index(offset) for offset in seen]

@@ -115,9 +115,9 @@ def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajector
 
 
 def continued(
-    profile: Profile, windows: IntArray, last: int, wanted: Sequence[int], now: int = 0
+    profile: Profile, windows: IntArray, last: int, wanted: Sequence[int]
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Where windows [window, place] lead that end at the offset ``last`` from step ``now``.
+    """Where windows [window, place] lead that end at the offset ``last``.
 
     Gives which window, the places at the wanted offsets (in order; those in the window may be among them), and the
     probability of these given the window. An empty window is the beginning of time.
@@ -127,7 +127,7 @@ def continued(
     for offset in range(last + 1, wanted[-1] + 1):
         width = min(sequences.shape[1], profile.memory)
         pasts, index = np.unique(sequences[:, sequences.shape[1] - width :], axis=0, return_inverse=True)
-        law = profile.following(pasts, now + offset)
+        law = profile.following(pasts, offset)
         count = int(np.count_nonzero(law, axis=1)[index.ravel()].sum())
         refuse_if_too_large(count * 8 * (len(kept) + 9), f"A law over {count} trajectories up to offset {offset}")
         past, place = np.nonzero(law)

@@ -142,7 +142,7 @@ def since_gap(scenario: Scenario, accesses: int) -> Scenario:
     def cut(offsets: Sequence[int]) -> tuple[int, ...]:
         return tuple(offset for offset in offsets if offset >= -accesses * scenario.every)
 
-    return replace(scenario, seen=cut(scenario.seen), quality=cut(scenario.quality), known=cut(scenario.known) or (0,))
+    return replace(scenario, seen=cut(scenario.seen), quality=cut(scenario.quality), known=cut(scenario.known))
 
 
 def after_gap(scenario: Scenario, gap: int) -> Scenario:
@@ -150,7 +150,9 @@ def after_gap(scenario: Scenario, gap: int) -> Scenario:
 
     def back(offsets: Sequence[int]) -> tuple[int, ...]:
         shift = (gap - 1) * scenario.every
-        return tuple(offset - shift * (offset < 0) for offset in offsets if offset >= -scenario.every)
+        of_access = [offset < 0 and offset % scenario.every in scenario.release for offset in offsets]
+        moved = [offset - shift * moves for offset, moves in zip(offsets, of_access, strict=True)]
+        return tuple(sorted(offset for offset in moved if offset >= -gap * scenario.every))
 
-    known = tuple(offset for offset in scenario.known if offset >= 0) or (0,)
+    known = tuple(offset for offset in scenario.known if offset >= 0)
     return replace(scenario, seen=back(scenario.seen), quality=back(scenario.quality), known=known)

@@ -265,6 +265,7 @@ class Stage:
                 past = encoded(prior.histories, base)
                 if (past[1:] <= past[:-1]).any():
                     raise CodebookError("A stage has a history that stands twice or out of order.")
+            past = np.r_[past, table.codes.astype(np.int64) // base**width]
             if (table.find((past + 1) * base**width - 1) < 0).any():
                 raise CodebookError("A table has no row for something that can happen.")
             row = np.repeat(np.arange(len(table.codes)), np.diff(table.start))

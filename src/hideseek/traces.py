@@ -34,7 +34,7 @@ COLUMNS = ("user_id", "tracked_at", "latitude", "longitude")
 # trackintel's, scikit-mobility's and movingpandas' names, the preferred one first
 _ALIASES = {
     "user_id": ("user_id", "uid", "traj_id", "trajectory_id"),
-    "tracked_at": ("tracked_at", "datetime", "t"),
+    "tracked_at": ("tracked_at", "datetime", "t", "time", "timestamp"),
     "latitude": ("latitude", "lat", "y"),
     "longitude": ("longitude", "lng", "lon", "x"),
     "geometry": ("geometry", "geom"),
@@ -496,13 +496,13 @@ def _short(text: str, most: int = 80) -> str:
 
 def checked_step(step: str, owner: str) -> pd.Timedelta:
     """A length of time such as "5min"."""
-    rule = 'a length of time > 0 such as "5min"'
+    rule = 'a length of time of a microsecond or more, such as "5min"'
     if not isinstance(step, str | timedelta):
         raise broken_rule("step", owner, rule, repr(step))
     try:
         length = pd.Timedelta(step)
     except ValueError:
         raise broken_rule("step", owner, rule, repr(step)) from None
-    if pd.isna(length) or length <= pd.Timedelta(0):
+    if pd.isna(length) or length < pd.Timedelta(1, "us"):
         raise broken_rule("step", owner, rule, repr(step))
     return length
