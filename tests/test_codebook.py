@@ -386,9 +386,12 @@ HEADERS = {
     },
     "deployed loss": (put("deployed", "worst_loss", 0.2), "the budget is 0.1"),
     "deployed gap loss": (put("deployed", "gap_worst_loss", 0.2), "the budget is 0.1"),
-    "deployed mean above worst": (put("deployed", "worst_loss", 0.01), "worse than its worst"),
-    "deployed worst above mean": (put("deployed", "privacy", 0.0), "worse than its worst"),
-    "deployed better than its start": (put("deployed", "worst_privacy", 0.0999999), "worse than its worst"),
+    "deployed mean above worst": (put("deployed", "worst_loss", 0.01), "is said to be better"),
+    "deployed worst above mean": (put("deployed", "privacy", 0.0), "is said to be better"),
+    "deployed better than the prior": (put("deployed", "privacy", 5.0), "is said to be better"),
+    "gap better than the prior": (put("deployed", "gap_privacy", 5.0), "is said to be better"),
+    "second access better than the prior": (put("deployed", "second_privacy", 5.0), "is said to be better"),
+    "deployed better than its start": (put("deployed", "worst_privacy", 0.0999999), "is said to be better"),
     "deployed gap without": (put("deployed", "gap_privacy", None), "gaps"),
 }
 

@@ -792,6 +792,15 @@ def test_coordinates_appear_nowhere(tmp_path, caplog, capfd, monkeypatch):
         assert "5734219" not in text
 
 
+def test_what_a_killed_writer_left_is_cleared_away(path):
+    device = Device(book("past"), path)
+    device.expose(*POINTS[0], when(0))
+    leftover = path.with_name(f".{path.name}.k1ll3d")
+    leftover.write_text("half a state")
+    device.expose(*POINTS[0], when(1))
+    assert {file.name for file in path.parent.iterdir()} == {path.name, f"{path.name}.lock"}
+
+
 def test_the_state_in_memory_does_not_show_the_true_place(used):
     assert "places" not in repr(used._read())
 

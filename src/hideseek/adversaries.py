@@ -75,6 +75,19 @@ class Estimate(float):
         self.hit_rate = hit_rate
         return self
 
+    @classmethod
+    def exactly(cls, value: float) -> Estimate:
+        """A number as an estimate; one that is stays as it is."""
+        return value if isinstance(value, Estimate) else cls(value)
+
+    def in_words(self) -> str:
+        """The number, with half of its interval's width where it is simulated.
+
+        >>> Estimate(0.25, (0.24, 0.26)).in_words()
+        '0.25 ± 0.01'
+        """
+        return f"{self:.6g}" if self.exact else f"{self:.6g} ± {(self.interval[1] - self.interval[0]) / 2:.2g}"
+
 
 @dataclass(frozen=True, eq=False)
 class Plain:
@@ -453,10 +466,7 @@ class Course:
         steps = (self.accesses - 1) * self.every + max(*scenario.release, *scenario.known) + 1
         walks = sample_places(self.profile, steps, count, int(generator.integers(2**63)))
         if isinstance(self.exposer, Codebook):
-            try:
-                return self.exposer.simulate(walks, lambda n: generator.integers(WORDS, size=n, dtype=np.uint32))
-            except IndexError:  # a draw from no row falls outside the table
-                raise no_row() from None
+            return self.exposer.simulate(walks, lambda n: generator.integers(WORDS, size=n, dtype=np.uint32))
         edges = np.cumsum(self.exposer.table, axis=1)
         return np.array([(edges[at] <= generator.random((count, 1)) * edges[at, -1:]).sum(axis=1) for at in walks.T]).T
 

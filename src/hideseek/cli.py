@@ -388,7 +388,7 @@ def evaluate_command(
     print_label(label, codebook.privacy.unit)
     loss = f"{label.quality_loss:.6g} of {codebook.budget:.6g} {codebook.quality.unit}".strip()
     out.print(
-        f"Quality lost: {loss}. Kept of the ceiling, against all that was exposed so far: {in_words(label.kept)}."
+        f"Quality lost: {loss}. Kept of the ceiling, against all that was exposed so far: {label.kept.in_words()}."
     )
 
 
@@ -647,27 +647,10 @@ def named_offsets(offsets: Sequence[int]) -> str:
 
 def print_label(label: Label, unit: str) -> None:
     """A label on the terminal."""
-    rows = [
-        (words, in_words(value), "" if value.hit_rate is None else f"{value.hit_rate:.1%}")
-        for words, value in label_rows(label)
-    ]
-    title = f"What adversaries err by {f'({unit}) ' if unit else ''}in {label.accesses} accesses"
-    print_table(title, ("the adversary knows", "his error", "exactly right"), rows)
+    from hideseek.report import label_table
 
-
-def label_rows(label: Label) -> list[tuple[str, Estimate]]:
-    """What each adversary knows, and his error."""
-    rows = [
-        ("nothing that was exposed", Estimate(label.prior_risk)),
-        ("the releases of the window", label.window),
-        ("all exposed so far (filter)", label.filter),
-        ("all, also later (smoother)", label.smoother),
-        ("the same, as one path (Viterbi)", label.viterbi),
-        ("all so far, about the next (predictor)", label.predictor),
-    ]
-    if label.in_between is not None:
-        rows.append(("all, about places in between", label.in_between))
-    return [*rows, ("no mechanism exceeds (ceiling)", Estimate(label.ceiling))]
+    table = label_table(label, unit)
+    print_table(f"In the mean over {label.accesses} accesses", table.header, table.rows)
 
 
 def label_facts(label: Label) -> dict[str, object]:
@@ -679,11 +662,6 @@ def label_facts(label: Label) -> dict[str, object]:
         "intervals": {name: value.interval for name, value in known.items() if not value.exact},
         "hit_rates": {name: value.hit_rate for name, value in known.items() if value.hit_rate is not None},
     }
-
-
-def in_words(value: Estimate) -> str:
-    """A number, with half of its interval's width where it is simulated."""
-    return f"{value:.6g}" if value.exact else f"{value:.6g} ± {(value.interval[1] - value.interval[0]) / 2:.2g}"
 
 
 def point_from(text: str, parameter: str) -> tuple[float, float]:

@@ -344,7 +344,7 @@ def codebook_from(content: memoryview) -> Codebook:
     )
     for entry, worth in zip(document.stages, codebook.worths(), strict=True):
         verify(entry.certificate, summary(worth), document.budget)
-    check_deployed(document, [entry.certificate for entry in document.stages[: codebook.repeating]])
+    check_deployed(codebook, [entry.certificate for entry in document.stages])
     return codebook
 
 
@@ -461,21 +461,25 @@ def check_ways(scenario: Scenario, stages: Sequence[Stage], gaps: Sequence[int])
         raise CodebookError("A stage at the start or after a gap remembers what was not exposed before it.")
 
 
-def check_deployed(document: _Document, first: Sequence[Summary]) -> None:
-    """Refuse claims of the whole that contradict one another, the first stages' certificates or the budget."""
-    deployed, budget = document.deployed, document.budget
+def check_deployed(codebook: Codebook, stages: Sequence[Summary]) -> None:
+    """Refuse claims of the whole that contradict one another, the stages, the budget or the prior risk."""
+    deployed, budget, repeating = codebook.deployed, codebook.budget, codebook.repeating
     worst = max(deployed.worst_loss, deployed.gap_worst_loss or 0.0)
     if not worst <= budget * (1 + AGREE) + TINY:
         raise CodebookError(f"As deployed it loses {worst:.9g} after some history; the budget is {budget:.9g}.")
+    visited = stages[: repeating + deployed.settled]
+    risk = max(codebook.stages[number].risk(codebook.privacy) for number in (0, repeating))
     pairs = [
         (deployed.quality_loss, deployed.worst_loss),
         (deployed.worst_privacy, deployed.privacy),
-        *((own.worst_loss, deployed.worst_loss) for own in first),
-        *((deployed.worst_privacy, own.worst_privacy) for own in first),
+        *((own.worst_loss, deployed.worst_loss) for own in visited),
+        *((deployed.worst_privacy, own.worst_privacy) for own in visited),
+        *((claim or 0.0, risk) for claim in (deployed.privacy, deployed.gap_privacy)),
+        *((claim, risk) for claim in (deployed.second_privacy, deployed.plain_second_privacy)),
     ]
     if not all(least <= most * (1 + AGREE) + TINY for least, most in pairs):
-        raise CodebookError("As deployed its mean, or what comes first, is worse than its worst.")
-    if {deployed.gap_privacy is None, deployed.gap_worst_loss is None} != {not document.gaps}:
+        raise CodebookError("As deployed it is said to be better than its stages, or than any codebook can be.")
+    if {deployed.gap_privacy is None, deployed.gap_worst_loss is None} != {not codebook.gaps}:
         raise CodebookError("It tells what happens after gaps that it has no stages for, or does not.")
 
 

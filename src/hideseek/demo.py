@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from hideseek.adversaries import Estimate, beliefs
+from hideseek.adversaries import beliefs
 from hideseek.arrays import FloatArray, IntArray
 from hideseek.attacks import correlation_aware_error, expected_error, guess_law
 from hideseek.codebook import Codebook
@@ -23,7 +23,7 @@ from hideseek.game import Game
 from hideseek.metrics import distance, squared, total
 from hideseek.mobility import MarkovProfile, regions_of
 from hideseek.regions import Grid
-from hideseek.report import Section, Table, html_report
+from hideseek.report import Section, Table, html_report, label_table
 from hideseek.scenario import Scenario
 from hideseek.solve import Curve, Solution, solve, trade_off
 
@@ -210,12 +210,6 @@ def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: La
     done, right = codebook.deployed, float((day.belief.argmax(axis=1) == day.true).mean())
     way = way_figure(regions_of(profile), {"The true day": day.true, "The exposed day": day.exposed}, day.hours)
     belief = belief_figure(day.belief, day.true, day.exposed, day.hours)
-    names = ("nothing exposed", "window", "filter", "smoother", "viterbi", "predictor", "ceiling")
-    values = (Estimate(label.prior_risk), label.window, label.filter, label.smoother, label.viterbi, label.predictor)
-    rows = [
-        (name, f"{value:,.1f} m", "exact" if value.exact else f"± {value.interval[1] - value:,.1f} m", hit_rate(value))
-        for name, value in zip(names, (*values, Estimate(label.ceiling)), strict=True)
-    ]
     return [
         Section(
             "A day through a device",
@@ -243,14 +237,9 @@ def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: La
             "(smoother, and Viterbi's single most likely path). The predictor guesses the next place. No mechanism of "
             f"this quality can exceed the ceiling; {label.kept:.0%} of it are kept against the filter. Simulated "
             "numbers carry their 95 % interval.",
-            table=Table(("adversary", "error", "interval", "exactly right"), tuple(rows)),
+            table=label_table(label, "m"),
         ),
     ]
-
-
-def hit_rate(value: Estimate) -> str:
-    """How often the guess is exactly right, where that is known."""
-    return "" if value.hit_rate is None else f"{value.hit_rate:.1%}"
 
 
 def table_of(rows: Sequence[Row]) -> Table:

@@ -10,6 +10,9 @@ from html import escape
 
 from matplotlib.figure import Figure
 
+from hideseek.adversaries import Estimate
+from hideseek.evaluate import Label
+
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -58,6 +61,28 @@ class Section:
     text: str
     table: Table | None = None
     figures: Sequence[tuple[Figure, str]] = ()
+
+
+def label_table(label: Label, unit: str) -> Table:
+    """A label in words: what each adversary knows, his error with half of its interval's width, and his hit rate."""
+    rows: list[tuple[str, Estimate | float | None]] = [
+        ("nothing that was exposed", label.prior_risk),
+        ("the releases of the window", label.window),
+        ("all exposed so far (filter)", label.filter),
+        ("all, also later (smoother)", label.smoother),
+        ("the same, as one path (Viterbi)", label.viterbi),
+        ("all so far, about the next (predictor)", label.predictor),
+        ("all, about places in between", label.in_between),
+        ("no mechanism exceeds (ceiling)", label.ceiling),
+    ]
+    shown = [(words, Estimate.exactly(value)) for words, value in rows if value is not None]
+    return Table(
+        ("the adversary knows", f"his error {f'({unit})' if unit else ''}".strip(), "exactly right"),
+        tuple(
+            (words, value.in_words(), "" if value.hit_rate is None else f"{value.hit_rate:.1%}")
+            for words, value in shown
+        ),
+    )
 
 
 def html_report(title: str, lead: str, sections: Iterable[Section]) -> str:

@@ -176,6 +176,13 @@ class Stage:
         numbers += (5 * entries + count * (2 * targets + guessed)) * released
         refuse_if_too_large(8 * numbers, f"The worth of a stage of {count} histories over {places} places")
 
+    def risk(self, privacy: Metric) -> float:
+        """What the adversary errs by when he has seen nothing, under the law that the stage was made for."""
+        targets, target = distinct(self.prior.at(self.scenario.target), self.tables[0].places)
+        guesses = product(self.tables[0].places, len(self.scenario.target))
+        law = np.bincount(target, self.prior.probability)
+        return float((privacy.between(guesses, targets, NOTHING) @ law).min())
+
     def worth(self, privacy: Metric, quality: Metric, budget: float) -> Worth:
         """What the stored tables are worth under the law they were made for, rounded against us.
 
