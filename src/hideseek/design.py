@@ -9,25 +9,23 @@ integers, and where a history would lose more than the budget, its table is mixe
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
-from hideseek.arrays import FloatArray, IntArray, encoded, product, scalar, whole_number
+from hideseek.arrays import FloatArray, product, scalar, whole_number
 from hideseek.codebook import Codebook, Deployed, looks_back
+from hideseek.draft import Choice, Draft, Made, attack_of, make
 from hideseek.errors import SolverError, broken_rule
-from hideseek.game import Game, as_alternatives, budget_too_small, folded
-from hideseek.joint import NEVER, Access, History, Joint, Law, gather
+from hideseek.game import Game, budget_too_small, folded
+from hideseek.joint import NEVER, Access, History, Joint, Law
 from hideseek.metrics import Metric, MetricLike, as_metric
 from hideseek.mobility import MarkovProfile, Profile, Trajectories
 from hideseek.scenario import Scenario, after_gap, since_gap, since_start
-from hideseek.solve import prefer, solve
+from hideseek.solve import solve
 from hideseek.solve.certificate import cheapest_releases
-from hideseek.solve.full_program import safe_mechanism
-from hideseek.stage import NOTHING, Attack, Prior, Stage
-from hideseek.table import Table
+from hideseek.stage import NOTHING, Prior, Stage
 
 HORIZON = 1000  # accesses after which a run that has not settled is cut
 AFTER_GAP = 100  # the same after a gap
@@ -36,124 +34,10 @@ LEAST_SPARE, MOST_SPARE = 1e-9, 1e-2  # how much further than needed a table is 
 AHEAD = 4  # accesses with tables of their own after which the one that repeats is taken
 PACE = 0.2  # how far it is moved at a time, at first
 ROUNDS = 300  # of mixing until it is given up
-NEXT_TO_NOTHING = 1e-12  # the weight of an input that a history's law rules out, and a later one does not
 MANY = 100  # games from which on more processes pay
 
 Advance = Callable[[str, int, int], None]
 NO_LAW: Law = (np.zeros((0, 0), np.int64), np.zeros((0, 0)))
-
-
-class Choice(StrEnum):
-    """Which of the optimal tables to take."""
-
-    PLAIN = "plain"  # the solver's own
-    UNINFORMATIVE = "uninformative"  # the one that tells the least about the next target
-
-
-@dataclass(frozen=True, eq=False)
-class Made:
-    """A history's mechanism before it becomes whole numbers.
-
-    ``safe`` is the one that it can be mixed towards, ``plain`` the solver's own, ``attack`` and ``price`` the proof.
-    """
-
-    inputs: IntArray
-    mass: FloatArray
-    table: FloatArray
-    safe: FloatArray
-    plain: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    attack: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    price: float = 0.0
-
-
-def make(game: Game, second: Game, choice: Choice) -> Made:
-    """Solve one history's game, and choose among the optimal mechanisms."""
-    plain = solve(game)
-    chosen = plain if choice is Choice.PLAIN else prefer(plain, second)
-    safe = safe_mechanism(as_alternatives(game))
-    table = chosen.mechanism.table
-    if safe is None:
-        safe = cheapest_releases(game.cost, table)
-    return Made(game.inputs, game.mass, table, safe, plain.mechanism.table, plain.attack, plain.price)
-
-
-def tables_of(scenario: Scenario, made: dict[History, Made], places: int) -> tuple[Table, ...]:
-    """The mechanisms of all histories as whole numbers, one table for each release of an access.
-
-    A release number p is drawn given the history, the releases before it and what is known by then. Known places that
-    were never seen with this past get what is released on the whole.
-    """
-    tables = []
-    for position, moment in enumerate(scenario.release):
-        columns = [k for k, offset in enumerate(scenario.known) if offset <= moment or not scenario.causal]
-        keys, laws = [], []
-        for past, one in made.items():
-            drawn = one.table.reshape(len(one.table), places ** (position + 1), -1).sum(axis=2)
-            joint = (np.maximum(one.mass, NEXT_TO_NOTHING)[:, None] * drawn).reshape(len(drawn), -1, places)
-            alike, group = np.unique(one.inputs[:, columns], axis=0, return_inverse=True)
-            apart = (gather(group.ravel(), len(alike)) @ joint.reshape(len(joint), -1)).reshape(-1, *joint.shape[1:])
-            apart = np.concatenate([apart, joint.sum(axis=0, keepdims=True)])
-            known = np.vstack([alike, np.full((1, len(columns)), places)])
-            row, prefix = np.nonzero(apart.sum(axis=2))
-            keys.append(with_past(past, np.c_[product(places, position)[prefix], known[row]]))
-            laws.append(apart[row, prefix])
-        tables.append(Table.from_laws(places, np.vstack(keys), np.vstack(laws)))
-    return tuple(tables)
-
-
-def with_past(past: History, vectors: IntArray) -> IntArray:
-    """The same past in front of every vector."""
-    return np.hstack([np.tile(np.array(past, np.int64), (len(vectors), 1)), vectors])
-
-
-def attack_of(mades: Sequence[Made]) -> Attack:
-    """The attacks and prices of these mechanisms, one a history of a prior, as a proof to be stored."""
-    strategies = [np.nonzero(made.attack) for made in mades]
-    return Attack(
-        np.repeat(np.arange(len(mades)), [len(release) for release, _ in strategies]),
-        np.concatenate([release for release, _ in strategies]),
-        np.concatenate([guess for _, guess in strategies]),
-        np.concatenate([made.attack[at] for made, at in zip(mades, strategies, strict=True)]),
-        np.array([made.price for made in mades]),
-    )
-
-
-class Draft:
-    """A stage in the making: the mechanisms of its histories, and the tables they give."""
-
-    def __init__(self, scenario: Scenario, then: int) -> None:
-        self.scenario, self.then = scenario, then
-        self.made: dict[History, Made] = {}
-        self.codes: IntArray = np.zeros(0, np.int64)
-
-    def take(self, made: dict[History, Made], places: int, afresh: bool = False) -> None:
-        """Add or replace mechanisms, or replace them all."""
-        self.made = made if afresh else self.made | made
-        self.stage = Stage(self.scenario, self.then, tables_of(self.scenario, self.made, places))
-        keys = [with_past(past, one.inputs) for past, one in self.made.items()]
-        self.codes = encoded(np.vstack(keys), places)
-
-    def unmade(self, prior: Prior, places: int) -> list[History]:
-        """The histories after which something can be known that there is no table for."""
-        codes = encoded(np.c_[prior.histories[prior.history], prior.at(self.scenario.known)], places)
-        missing = ~np.isin(codes, self.codes)
-        return [tuple(prior.histories[k].tolist()) for k in np.unique(prior.history[missing])]
-
-    def blended(self, past: History, made: Made, share: float) -> Made:
-        """A history's mechanism moved a share of the way to another one, with its rows for inputs that it lacked."""
-        own = self.made.get(past)
-        if own is None:
-            return made
-        inputs, index = np.unique(np.r_[own.inputs, made.inputs], axis=0, return_inverse=True)
-        old, new = np.split(index.ravel(), [len(own.inputs)])
-        weight = np.zeros((len(inputs), 1))
-        weight[new] = share
-        weight[np.setdiff1d(new, old)] = 1
-        width = own.table.shape[1]
-        rows = np.zeros((2, len(inputs), 2 * width + 1))
-        rows[0, old], rows[1, new] = (np.c_[one.table, one.safe, one.mass] for one in (own, made))
-        table, safe, mass = np.split((1 - weight) * rows[0] + weight * rows[1], [width, 2 * width], axis=1)
-        return replace(own, inputs=inputs, table=table, safe=safe, mass=mass[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +50,15 @@ class Moment:
     weight: FloatArray
     privacy: FloatArray
     loss: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The run from the first access on, whether it settled, and the runs after every gap from every start."""
+
+    moments: list[Moment]
+    settled: bool
+    missed: list[list[Moment]]
 
 
 def design(
@@ -279,12 +172,16 @@ class _Designer:
             )
         return self._accesses[key]
 
+    def remembered(self, number: int, joint: Joint) -> Joint:
+        """The law with no more of the releases than a stage remembers."""
+        return joint.remembering(len(self.drafts[number].scenario.seen))
+
     def games(self, number: int, joint: Joint, gap: int, only: Sequence[History] = ()) -> dict[History, Game]:
         """The games of all histories at a stage, or of some."""
-        access, joint = self.access(number, joint, gap), joint.remembering(len(self.drafts[number].scenario.seen))
+        access, joint = self.access(number, joint, gap), self.remembered(number, joint)
         prior = access.prior(joint)
         found = {}
-        for k, past in enumerate(map(tuple, prior.histories.tolist())):
+        for k, past in enumerate(histories_of(prior)):
             if not only or past in only:
                 own = prior.history == k
                 law = Trajectories(prior.offsets, prior.sequences[own], prior.probability[own] / prior.weight[k])
@@ -296,7 +193,7 @@ class _Designer:
     def solve(self, number: int, joint: Joint, gap: int = 1, only: Sequence[History] = ()) -> dict[History, Made]:
         """Solve the games of all histories at a stage, or of some."""
         games = self.games(number, joint, gap, only)
-        access, joint = self.access(number, joint, gap), joint.remembering(len(self.drafts[number].scenario.seen))
+        access, joint = self.access(number, joint, gap), self.remembered(number, joint)
         where = {tuple(past): k for k, past in enumerate(joint.histories.tolist())}
         tasks = [(game, self.next_game(game, access, joint, where[past])) for past, game in games.items()]
         return dict(zip(games, self._each(number, tasks), strict=True))
@@ -372,9 +269,9 @@ class _Designer:
     def visit(self, number: int, joint: Joint, gap: int = 1) -> tuple[Moment, Joint]:
         """What happens at a stage, and the law after it; what it has no table for yet gets one."""
         draft = self.drafts[number]
-        access, joint = self.access(number, joint, gap), joint.remembering(len(self.drafts[number].scenario.seen))
+        access, joint = self.access(number, joint, gap), self.remembered(number, joint)
         prior = access.prior(joint)
-        histories = [tuple(past) for past in prior.histories.tolist()]
+        histories = histories_of(prior)
         missing = draft.unmade(prior, self.profile.places)
         if missing:
             made = (self.solve if number <= self.steps else self.resume)(number, joint, gap, missing)
@@ -471,45 +368,36 @@ class _Designer:
         """Offsets from an access of the releases that the next one remembers."""
         return [offset + self.scenario.every for offset in self.drafts[self.drafts[number].then].scenario.seen]
 
-    def codebook(self) -> Codebook:
-        """Everything, made, mended and certified."""
-        self.settle()
+    def certified(self) -> Runs:
+        """Runs in which the budget holds after every history, all of them with the tables that are stored."""
         for _ in range(ROUNDS):
             before = [draft.made for draft in self.drafts]
-            moments, end, settled = self.mended(0, NEVER)
-            self.settled = end
-            starts = [end, *(moment.joint for moment in moments[1 : self.steps + 1])]
+            moments, self.settled, done = self.mended(0, NEVER)
+            starts = [self.settled, *(moment.joint for moment in moments[1 : self.steps + 1])]
             missed = [
                 self.mended(number, joint, gap)[0] for gap, number in enumerate(self.gaps, start=2) for joint in starts
             ]
             if all(draft.made is made for draft, made in zip(self.drafts, before, strict=True)):
-                break  # every run was with the tables that are stored
+                return Runs(moments, done, missed)
             self.spare = min(4 * self.spare, MOST_SPARE)
-        else:
-            raise SolverError(f"The budget is not kept after every gap after {ROUNDS} rounds of mixing.")
-        laws = [(moment.joint, 1) for moment in moments[: self.steps]]
-        laws.append((end, 1))
-        laws += [(end, gap) for gap in range(2, len(self.gaps) + 2)]
-        laws += [(moment.joint, 1) for moment in missed[0][1 : 1 + len(self.drafts) - len(laws)]] if missed else []
-        stages = []
+        raise SolverError(f"The budget is not kept after every gap after {ROUNDS} rounds of mixing.")
+
+    def proved(self, runs: Runs) -> Iterator[Stage]:
+        """The stages with the laws that they were made for, or have settled in, and the best attacks under these."""
+        end, first = self.settled, [(moment.joint, 1) for moment in runs.moments[: self.steps]]
+        gaps = [(end, gap) for gap in range(2, len(self.gaps) + 2)]
+        recovering = len(self.drafts) - self.steps - 1 - len(gaps)
+        after = [(moment.joint, 1) for run in runs.missed[:1] for moment in run[1 : recovering + 1]]
+        laws = [*first, (end, 1), *gaps, *after]
         for number, (draft, (joint, gap)) in enumerate(zip(self.drafts, laws, strict=True)):
-            prior = self.access(number, joint, gap).prior(joint.remembering(len(self.drafts[number].scenario.seen)))
+            prior = self.access(number, joint, gap).prior(self.remembered(number, joint))
             solved = draft.made if number < self.steps else self.solve(number, joint, gap)
-            mades = [solved[tuple(past)] for past in prior.histories.tolist()]
-            stages.append(replace(draft.stage, prior=prior, attack=attack_of(mades)))
-        everything = [moment for run in missed for moment in run]
-        deployed = Deployed(
-            accesses=len(moments),
-            settled=settled,
-            privacy=float(np.mean([moment.weight @ moment.privacy for moment in moments])),
-            worst_privacy=float(min(moment.privacy.min() for moment in moments)),
-            quality_loss=float(np.mean([moment.weight @ moment.loss for moment in moments])),
-            worst_loss=float(max(moment.loss.max() for moment in moments)),
-            gap_privacy=min((float(run[0].weight @ run[0].privacy) for run in missed), default=None),
-            gap_worst_loss=max((float(moment.loss.max()) for moment in everything), default=None),
-            second_privacy=float(moments[1].weight @ moments[1].privacy),
-            plain_second_privacy=self.plain_second_privacy(),
-        )
+            yield replace(draft.stage, prior=prior, attack=attack_of([solved[past] for past in histories_of(prior)]))
+
+    def codebook(self) -> Codebook:
+        """Everything, made, mended and certified."""
+        self.settle()
+        runs = self.certified()
         return Codebook(
             self.scenario,
             self.profile.places,
@@ -518,10 +406,32 @@ class _Designer:
             self.privacy,
             self.quality,
             self.budget,
-            tuple(stages),
+            tuple(self.proved(runs)),
             self.gaps,
-            deployed,
+            deployed_of(runs, self.plain_second_privacy()),
         )
+
+
+def deployed_of(runs: Runs, plain_second_privacy: float) -> Deployed:
+    """What is claimed of a codebook."""
+    moments, missed = runs.moments, runs.missed
+    return Deployed(
+        accesses=len(moments),
+        settled=runs.settled,
+        privacy=float(np.mean([moment.weight @ moment.privacy for moment in moments])),
+        worst_privacy=float(min(moment.privacy.min() for moment in moments)),
+        quality_loss=float(np.mean([moment.weight @ moment.loss for moment in moments])),
+        worst_loss=float(max(moment.loss.max() for moment in moments)),
+        gap_privacy=min((float(run[0].weight @ run[0].privacy) for run in missed), default=None),
+        gap_worst_loss=max((float(moment.loss.max()) for run in missed for moment in run), default=None),
+        second_privacy=float(moments[1].weight @ moments[1].privacy),
+        plain_second_privacy=plain_second_privacy,
+    )
+
+
+def histories_of(prior: Prior) -> list[History]:
+    """The histories of a prior as keys."""
+    return [tuple(past) for past in prior.histories.tolist()]
 
 
 def over_budget(
