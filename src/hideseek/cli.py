@@ -604,7 +604,7 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
     if codebook.gaps:
         words.append(("privacy after a gap", f"at least {done.gap_privacy:.6g} {d_p} in the mean".replace("  ", " ")))
     chosen, plain = done.second_privacy, done.plain_second_privacy
-    words.append(("by choice among optima", f"{chosen:.6g} at the second access, not {plain:.6g}"))
+    words.append(("by choice among optima", f"{chosen:.6g} at the second access ({plain:.6g} with the solver's own)"))
     return words
 
 

@@ -514,7 +514,7 @@ def verify(claimed: Summary, found: Summary, budget: float) -> None:
     """Refuse a certificate that does not hold for the tables."""
     for name in Summary.__struct_fields__:
         said, is_so = getattr(claimed, name), getattr(found, name)
-        if not abs(said - is_so) <= AGREE * max(1.0, said):  # what is said is finite
+        if not abs(said - is_so) <= AGREE * said + TINY:  # what is said is finite
             raise CodebookError(f"Its certificate says {name} {said:.9g}; the tables give {is_so:.9g}.")
     if not found.worst_loss <= budget * (1 + AGREE) + TINY:
         raise CodebookError(f"Its tables lose {found.worst_loss:.9g} after some history; the budget is {budget:.9g}.")
