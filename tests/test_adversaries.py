@@ -22,11 +22,12 @@ from hideseek import (
     adversaries,
     attack,
     correlation_aware_error,
+    course,
     design,
     from_matrix,
 )
 from hideseek.codebook import Deployed
-from hideseek.design import since_start
+from hideseek.scenario import since_start
 from hideseek.stage import Stage
 from hideseek.table import Table
 
@@ -397,8 +398,8 @@ def test_simulation_agrees_with_enumeration(monkeypatch, scenario, places):
     codebook = made(profile, scenario)
     names = [name for name in LASTING if name != "in_between" or scenario.every > len(scenario.release)]
     exact = {name: attack(codebook, profile, name, accesses=4) for name in names}
-    monkeypatch.setattr(adversaries, "ENUMERATED", 0)
-    monkeypatch.setattr(adversaries, "AT_ONCE", 300)  # several batches, the last one short
+    monkeypatch.setattr(course, "ENUMERATED", 0)
+    monkeypatch.setattr(course, "AT_ONCE", 300)  # several batches, the last one short
     for name in names:
         found = attack(codebook, profile, name, accesses=4, walks=1000, seed=7)
         assert not found.exact
@@ -417,8 +418,8 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(monkeypatch, name, tru
     law = np.random.default_rng(26).dirichlet(np.ones(3), 3)
     table = Mechanism(truthful * np.eye(3) + (1 - truthful) * law)
     exact = attack(table, profile, name, privacy=D, accesses=4)
-    monkeypatch.setattr(adversaries, "ENUMERATED", 0)
-    monkeypatch.setattr(adversaries, "AT_ONCE", 30)  # batches that repeated each other would make it too narrow
+    monkeypatch.setattr(course, "ENUMERATED", 0)
+    monkeypatch.setattr(course, "AT_ONCE", 30)  # batches that repeated each other would make it too narrow
     held = 0
     for seed in range(150):
         low, high = attack(table, profile, name, privacy=D, accesses=4, walks=60, seed=seed).interval
@@ -467,7 +468,7 @@ def test_a_history_without_a_row_is_refused(monkeypatch):
         attack(replace(codebook, stages=stages), profile, name, accesses=codebook.repeating)
         with pytest.raises(CodebookError, match="no row"):
             attack(replace(codebook, stages=stages), profile, name, accesses=codebook.repeating + 2)
-    monkeypatch.setattr(adversaries, "ENUMERATED", 0)
+    monkeypatch.setattr(course, "ENUMERATED", 0)
     with pytest.raises(CodebookError):
         attack(replace(codebook, stages=stages), profile, "filter", accesses=codebook.repeating + 2)
 
@@ -475,8 +476,8 @@ def test_a_history_without_a_row_is_refused(monkeypatch):
 def test_progress_is_told_to_the_end(monkeypatch):
     profile, D = chain(2, 30), metric(2)
     for limit, what, total in ((20_000, "sequences", 16), (0, "walks", 25)):
-        monkeypatch.setattr(adversaries, "ENUMERATED", limit)
-        monkeypatch.setattr(adversaries, "AT_ONCE", 7)
+        monkeypatch.setattr(course, "ENUMERATED", limit)
+        monkeypatch.setattr(course, "AT_ONCE", 7)
         done = []
 
         def progress(*call, done=done, expected=(what, total)):
@@ -521,3 +522,11 @@ def test_what_makes_no_sense_is_refused():
         given = {"exposer": table, "profile": profile, "adversary": "filter", "privacy": D, **wrong}
         with pytest.raises(ParameterError, match=match):
             attack(**given)
+
+
+def test_a_way_too_long_for_its_probability_to_be_a_float_is_still_read():
+    """Releases that tell nothing, 800 of them: each sequence has the probability 3^-800, below any float."""
+    profile = MarkovProfile.from_matrix([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.2, 0.2, 0.6]])
+    nothing = Mechanism(np.full((3, 3), 1 / 3))
+    found = attack(nothing, profile, "filter", privacy=1 - np.eye(3), accesses=800, walks=4)
+    assert found == pytest.approx(1 - profile.stationary.max(), rel=1e-9)

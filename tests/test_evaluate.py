@@ -17,8 +17,8 @@ from hideseek import (
     ParameterError,
     PeriodicProfile,
     Scenario,
-    adversaries,
     attack,
+    course,
     design,
     evaluate,
     from_function,
@@ -95,7 +95,7 @@ def test_simulated_labels_agree_with_exact_ones(monkeypatch):
     profile = chain(3, 41)
     codebook = made(profile, Scenario(target=(0,), seen=(-2,), known=(0,), every=2))
     exact = evaluate(codebook, profile, accesses=4)
-    monkeypatch.setattr(adversaries, "ENUMERATED", 0)
+    monkeypatch.setattr(course, "ENUMERATED", 0)
     calls = []
     label = evaluate(codebook, profile, accesses=4, walks=1000, seed=3, progress=lambda *call: calls.append(call))
     assert calls == [("walks", 500, 1000), ("walks", 1000, 1000)]

@@ -22,9 +22,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hideseek.adversaries import Estimate
 from hideseek.arrays import FloatArray, IntArray, scalar, whole_number
-from hideseek.codebook import Codebook, looks_back
+from hideseek.codebook import Codebook
 from hideseek.design import design
 from hideseek.device import Device
 from hideseek.errors import HideseekError, broken_rule
@@ -36,8 +35,18 @@ from hideseek.mobility import MarkovProfile, regions_of
 from hideseek.profile_file import is_profile, load_profile, save_profile
 from hideseek.regions import Grid, Hexagons, Places, Regions
 from hideseek.scenario import Scenario
-from hideseek.solve import Solution, solve, trade_off
+from hideseek.solve import solve, trade_off
 from hideseek.traces import FORMATS, TraceWarning, check_traces, read_traces
+from hideseek.words import (
+    HABITS,
+    codebook_facts,
+    codebook_words,
+    label_facts,
+    named,
+    solution_facts,
+    solution_words,
+    stage_name,
+)
 
 app = typer.Typer(
     name="hideseek",
@@ -83,7 +92,6 @@ SCENARIOS = {
 }
 
 GRID, STEP = "10x25", "5min"
-HABITS = "It tells where its user goes and how; whoever has it knows as much as the strongest adversary."
 BAR = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
 WITHHELD = {
     "clock": "a later step was answered already. If the clock was wrong then, only a new --state helps.",
@@ -518,36 +526,6 @@ def budget_of(text: str, game: Game, owner: str) -> float:
         raise broken_rule("budget", owner, "a number, or a percentage such as 20%", repr(text)) from None
 
 
-def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> Iterable[tuple[str, str]]:
-    """A solution in plain words."""
-    yield "privacy, certified", f"{solution.privacy:.6g} {d_p.unit}".strip()
-    yield "no mechanism exceeds", f"{solution.bound:.6g} {d_p.unit}".strip()
-    yield "relative gap", f"{solution.gap:.1e} ({solution.status})"
-    yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
-    yield "one more unit of loss adds", f"{solution.price:.3g}"
-    yield "with nothing exposed", f"{game.prior_risk:.6g} {d_p.unit}".strip()
-    yield "solved by", f"{solution.method}, {solution.iterations} rounds"
-
-
-def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> dict[str, object]:
-    """A solution for machines."""
-    return {
-        "privacy": solution.privacy,
-        "bound": solution.bound,
-        "gap": solution.gap,
-        "quality_loss": solution.quality_loss,
-        "budget": game.budget,
-        "saturation": game.saturation,
-        "prior_risk": game.prior_risk,
-        "price": solution.price,
-        "status": str(solution.status),
-        "method": str(solution.method),
-        "iterations": solution.iterations,
-        "privacy_metric": named(d_p),
-        "quality_metric": named(d_q),
-    }
-
-
 Axis = tuple[str, Sequence[int], IntArray]  # role, offsets, and the places that each index stands for
 
 
@@ -564,104 +542,12 @@ def write_table(path: Path, table: FloatArray, given: Axis, drawn: Axis, centres
     write_privately(path, frame.to_csv(index=False).encode())
 
 
-def named(metric: Metric) -> str:
-    """A metric with its unit."""
-    return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
-
-
-def stage_name(codebook: Codebook, number: int) -> str:
-    """When a stage is used."""
-    if number == codebook.repeating:
-        return f"from access {number + 1} on"
-    if number < codebook.repeating:
-        return f"access {number + 1}"
-    if number in codebook.gaps:
-        return f"after a gap of {codebook.gaps.index(number) + 2}"
-    return f"{number - max(codebook.gaps)} after a gap"
-
-
-def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
-    """A codebook in plain words."""
-    scenario, done = codebook.scenario, codebook.deployed
-    d_p, d_q = codebook.privacy.unit, codebook.quality.unit
-    access = "every step" if scenario.every == 1 else f"every {scenario.every} steps"
-    run = f"{done.accesses} accesses, until nothing changes" if done.settled else f"the first {done.accesses} accesses"
-    unbroken = "none, withholds" if looks_back(scenario) else "any length"
-    words = [
-        ("protects", f"the true places at {named_offsets(scenario.target)}"),
-        ("exposes", f"places at {named_offsets(scenario.release)}, {access} of {codebook.step}"),
-        ("against who remembers", f"releases at {named_offsets(scenario.seen)}" if scenario.seen else "nothing"),
-        ("error is measured by", named(codebook.privacy)),
-        ("loss is measured by", named(codebook.quality)),
-        ("certified over", run),
-        ("privacy, mean", f"{done.privacy:.6g} {d_p}".strip()),
-        ("privacy, worst history", f"{done.worst_privacy:.6g} {d_p}".strip()),
-        ("loss, mean", f"{done.quality_loss:.6g} {d_q}".strip()),
-        ("loss, worst history", f"{done.worst_loss:.6g} of {codebook.budget:.6g} {d_q}".strip()),
-        ("goes on after a gap of", f"up to {len(codebook.gaps) + 1} accesses" if codebook.gaps else unbroken),
-        *([("budget after a gap", "kept in a first or a settled access")] if codebook.gaps else []),
-    ]
-    if codebook.gaps:
-        words.append(("privacy after a gap", f"at least {done.gap_privacy:.6g} {d_p} in the mean".replace("  ", " ")))
-    chosen, plain = done.second_privacy, done.plain_second_privacy
-    words.append(("by choice among optima", f"{chosen:.6g} at the second access ({plain:.6g} with the solver's own)"))
-    return words
-
-
-def codebook_facts(codebook: Codebook) -> dict[str, object]:
-    """A codebook for machines."""
-    return {
-        "sha256": codebook.sha256,
-        "places": codebook.places,
-        "step": codebook.step,
-        "scenario": asdict(codebook.scenario),
-        "privacy_metric": named(codebook.privacy),
-        "quality_metric": named(codebook.quality),
-        "budget": codebook.budget,
-        "stages": [
-            {
-                "used": stage_name(codebook, number),
-                "histories": len(worth.weight),
-                "privacy": float(worth.weight @ worth.privacy),
-                "bound": float(worth.weight @ worth.bound),
-                "quality_loss": float(worth.weight @ worth.loss),
-                "worst_loss": float(worth.loss.max()),
-            }
-            for number, worth in enumerate(codebook.worths())
-        ],
-        "deployed": {name: getattr(codebook.deployed, name) for name in codebook.deployed.__struct_fields__},
-        "warning": HABITS,
-    }
-
-
-def named_offsets(offsets: Sequence[int]) -> str:
-    """Offsets in words: now, 1 step before, 2 steps later."""
-
-    def word(offset: int) -> str:
-        if offset == 0:
-            return "now"
-        return f"{abs(offset)} step{'s' * (abs(offset) > 1)} {'before' if offset < 0 else 'later'}"
-
-    return ", ".join(word(offset) for offset in offsets)
-
-
 def print_label(label: Label, unit: str) -> None:
     """A label on the terminal."""
     from hideseek.report import label_table
 
     table = label_table(label, unit)
     print_table(f"In the mean over {label.accesses} accesses", table.header, table.rows)
-
-
-def label_facts(label: Label) -> dict[str, object]:
-    """A label for machines: the numbers by name, their intervals and hit rates beside them."""
-    numbers = {name: value for name, value in vars(label).items() if value is not None}
-    known = {name: value for name, value in numbers.items() if isinstance(value, Estimate)}
-    return {
-        **numbers,
-        "intervals": {name: value.interval for name, value in known.items() if not value.exact},
-        "hit_rates": {name: value.hit_rate for name, value in known.items() if value.hit_rate is not None},
-    }
 
 
 def point_from(text: str, parameter: str) -> tuple[float, float]:

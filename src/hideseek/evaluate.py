@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hideseek.adversaries import ACCESSES, LASTING, WALKS, Adversary, Course, Estimate, carry, estimates
+from hideseek.adversaries import LASTING, WALKS, Adversary, Estimate, carry, estimates
 from hideseek.arrays import FloatArray
 from hideseek.codebook import Codebook
+from hideseek.course import ACCESSES, Course
 from hideseek.design import Advance
 from hideseek.errors import CertificateError, SizeError, broken_rule
 from hideseek.game import Game
