@@ -241,7 +241,7 @@ def beliefs(codebook: Codebook, profile: Profile, exposed: npt.ArrayLike) -> Flo
     ``exposed`` holds the releases at all steps from the first access on; steps at which nothing is exposed may hold
     anything.
 
-    >>> from hideseek.design import design
+    >>> from hideseek import Scenario, design
     >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
     >>> codebook = design(profile, Scenario.past_present(1), 1 - np.eye(2), 1 - np.eye(2), budget=0.15)
     >>> beliefs(codebook, profile, [0, 0, 1]).argmax(axis=1)
