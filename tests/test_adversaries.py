@@ -507,7 +507,7 @@ def test_what_makes_no_sense_is_refused():
     refused = [
         ("must be one of 'window', 'filter'", {"adversary": "oracle"}),
         ("as a mechanism has none of its own", {"privacy": None}),
-        ("a Mechanism or a Codebook", {"exposer": D}),
+        ("a Mechanism, a Policy or a Codebook", {"exposer": D}),
         ("one row for each of the 2 places", {"profile": chain(2)}),
         ("the 3 places of the codebook", {"exposer": codebook, "profile": chain(2)}),
         ("'accesses' parameter", {"accesses": 0}),

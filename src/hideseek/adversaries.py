@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -12,16 +12,18 @@ from scipy.special import stdtrit
 
 from hideseek.arrays import FloatArray, IntArray, encoded, product, refuse_if_too_large, whole_number
 from hideseek.codebook import Codebook
-from hideseek.course import ACCESSES, Course, Move, no_row
+from hideseek.course import ACCESSES, TIE, Course, Exposer, Move, no_row
 from hideseek.design import SETTLED, Advance
 from hideseek.errors import broken_rule
 from hideseek.joint import gather
-from hideseek.mechanism import Mechanism
-from hideseek.metrics import Metric, MetricLike
+from hideseek.mechanism import Policy
+from hideseek.metrics import Metric, MetricLike, over_places
 from hideseek.mobility import MarkovProfile, Profile
-from hideseek.stage import distinct
+from hideseek.stage import NOTHING, distinct
 
 WALKS = 1000  # simulated where enumeration does not fit
+PARTS = 10  # of the walks, each guessed from what is learned from the others
+NOISE = 1e-12  # what a difference of sums of probabilities may be wrong by
 
 
 class Adversary(StrEnum):
@@ -124,17 +126,101 @@ def estimates(
         if progress is not None:
             progress("sequences" if course.sequences else "walks", done, course.sequences or walks)
     scores = np.concatenate(parts, axis=2)
-    mean = scores @ np.concatenate(weights)
-    spread = np.zeros_like(mean)
-    if not course.sequences:
-        spread = stdtrit(walks - 1, 0.975) * scores.std(axis=2, ddof=1) / np.sqrt(walks)
-    result = {}
-    for adversary, own, off in zip(adversaries, mean.tolist(), spread.tolist(), strict=True):
-        error, hit = (
-            Estimate(at, None if course.sequences else (at - by, at + by)) for at, by in zip(own, off, strict=True)
-        )
-        result[adversary] = Estimate(error, None if error.exact else error.interval, hit)
-    return result
+    return {
+        adversary: error_and_hit(course, own, np.concatenate(weights))
+        for adversary, own in zip(adversaries, scores, strict=True)
+    }
+
+
+def estimated(course: Course, values: FloatArray, weights: FloatArray) -> Estimate:
+    """The mean of a value over exposed sequences: exact over all of them, with its interval over walks."""
+    mean = float(values @ weights)
+    if course.sequences:
+        return Estimate(mean)
+    spread = float(stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
+    return Estimate(mean, (mean - spread, mean + spread))
+
+
+def error_and_hit(course: Course, scores: FloatArray, weights: FloatArray) -> Estimate:
+    """An adversary's error with his hit rate, from both of every exposed sequence, [2, sequence]."""
+    error, hit = (estimated(course, values, weights) for values in scores)
+    return Estimate(error, None if error.exact else error.interval, hit)
+
+
+def against_policy(course: Course, window: int, walks: int = WALKS, seed: int = 0) -> Estimate:
+    """The error of an adversary who remembers ``window`` releases of a policy, and does not look at the clock.
+
+    The joint law of the place and of what he sees has no short form here, so it is learned from walks: each tenth of
+    them is guessed from what the others show, so that no guess profits from the walk that it is scored on.
+    """
+    whole_number(walks, "walks", "attack", least=2)
+    whole_number(seed, "seed", "attack", least=0)
+    places, pasts = course.profile.places, (course.symbols + 1) ** window
+    size = places * course.symbols
+    refuse_if_too_large(8 * 4 * PARTS * pasts * size, f"What may be seen in a window of {window} releases")
+    shown = np.zeros((PARTS * pasts, size))
+    for weight, views in views_of(course, window, walks, seed):
+        part = np.arange(len(weight)) % PARTS
+        for past, joint in views:
+            shown += gather(part * pasts + past, len(shown)) @ (weight[:, None] * joint.reshape(-1, size))
+    shown = shown.reshape(PARTS, pasts, places, course.symbols)
+    learned = shown.sum(axis=0) - (0 if course.sequences else shown)
+    learned = np.where(learned > NOISE, learned, 0)
+    # after what no other walk has shown, he goes by the last release alone
+    learned = np.where(learned.any(axis=(-1, -2), keepdims=True), learned, shown.sum(axis=(0, 1)))
+    d_p = over_places(course.privacy, places)
+    errors = d_p @ learned
+    good = errors <= errors.min(axis=-2, keepdims=True) + TIE * d_p.max() * learned.sum(axis=-2, keepdims=True)
+    guesses = np.broadcast_to(np.where(good, learned, -1.0).argmax(axis=-2), (PARTS, pasts, course.symbols))
+    scores, weights = [], []
+    for weight, views in views_of(course, window, walks, seed):
+        part, score = np.arange(len(weight)) % PARTS, np.zeros((2, len(weight)))
+        for past, joint in views:
+            guess = guesses[part, past]
+            score[0] += (d_p[guess] * joint.transpose(0, 2, 1)).sum(axis=(1, 2))
+            score[1] += np.take_along_axis(joint, guess[:, None], axis=1).sum(axis=(1, 2))
+        scores.append(score / course.accesses)
+        weights.append(weight)
+    return error_and_hit(course, np.hstack(scores), np.concatenate(weights))
+
+
+View = tuple[IntArray, FloatArray]  # a number for the releases before, and the joint law [sequence, place, release]
+
+
+def views_of(course: Course, window: int, walks: int, seed: int) -> Iterator[tuple[FloatArray, Iterator[View]]]:
+    """Weights of exposed sequences; and at each access the last releases, with the law of the place and the next one.
+
+    The law is that of all releases that may come next, given all exposed before, and not only of the one that came.
+    """
+    for exposed, weight, _ in course.exposures(walks, seed):
+        yield weight, views_along(course, window, exposed)
+
+
+def views_along(course: Course, window: int, exposed: IntArray) -> Iterator[View]:
+    """The views of :func:`views_of` along some exposed sequences; before the first access stands one symbol more."""
+    policy, read = policy_of(course), course.forward(exposed)
+    padded = np.c_[np.full((len(exposed), window), course.symbols), exposed]
+    for n, (tables, which) in enumerate(course.followed(policy, exposed)):
+        law = np.zeros((len(exposed), course.profile.places))
+        law[:, course.target(n).code] = course.about(n, read.predicted[n]).T
+        yield encoded(padded[:, n : n + window], course.symbols + 1), law[:, :, None] * tables[which]
+
+
+def policy_of(course: Course) -> Policy:
+    """What exposes along a course, if it is a policy."""
+    if not isinstance(course.exposer, Policy):
+        raise broken_rule("exposer", "attack", "a Policy here", type(course.exposer).__name__)
+    return course.exposer
+
+
+def policy_loss(course: Course, quality: Metric, walks: int = WALKS, seed: int = 0) -> Estimate:
+    """The expected quality loss of a policy in a run, from the law of the place before each release."""
+    d_q = quality.between(product(course.profile.places, 1), product(course.symbols, 1), NOTHING)
+    losses, weights = [], []
+    for weight, views in views_of(course, 0, walks, seed):
+        losses.append(sum((joint * d_q).sum(axis=(1, 2)) for _, joint in views) / course.accesses)
+        weights.append(weight)
+    return estimated(course, np.concatenate(losses), np.concatenate(weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +263,8 @@ def carry(course: Course, window: int | None = None) -> Carried:
 
     By default he remembers those that the codebook does; what is released now he always sees. This is exact.
     """
+    if isinstance(course.exposer, Policy):
+        raise broken_rule("exposer", "carry", "a Mechanism or a Codebook", type(course.exposer).__name__)
     run, count = range(course.accesses), len(course.release)
     released = [course.times(n, course.release) for n in run]
     moments = [moment for own in released for moment in own]
@@ -262,7 +350,7 @@ def beliefs(codebook: Codebook, profile: Profile, exposed: npt.ArrayLike) -> Flo
 
 
 def attack(
-    exposer: Mechanism | Codebook,
+    exposer: Exposer,
     profile: Profile,
     adversary: Adversary | str,
     privacy: MetricLike | None = None,
@@ -274,12 +362,13 @@ def attack(
 ) -> Estimate:
     """An adversary's expected error about a run of accesses from the first on, in the user's metric, and his hit rate.
 
-    He knows the profile and what exposes: a codebook, or a mechanism f[place, release] that is used anew at every step
-    and needs the ``privacy`` metric. His guesses have the least expected error given what he knows; of equally good
-    ones he takes the likeliest. A ``window`` counts the releases before this access, by default those that the codebook
-    remembers. What cannot be enumerated is estimated from as many ``walks``; ``progress`` is called with what is being
-    done, how much is done and how much there is.
+    He knows the profile and what exposes: a codebook, or a mechanism f[place, release] that is used anew at every step,
+    or a policy that adapts to what it exposed; the last two need the ``privacy`` metric. His guesses have the least
+    expected error given what he knows; of equally good ones he takes the likeliest. A ``window`` counts the releases
+    before this access, by default those that the codebook remembers, else none. What cannot be enumerated is estimated
+    from as many ``walks``; ``progress`` is called with what is being done, how much is done and how much there is.
 
+    >>> from hideseek import Mechanism
     >>> stays = MarkovProfile.from_matrix([[0.99, 0.01], [0.01, 0.99]])
     >>> coin = Mechanism([[0.7, 0.3], [0.3, 0.7]])
     >>> remembers_all = attack(coin, stays, "filter", privacy=1 - np.eye(2), accesses=10)
@@ -297,6 +386,8 @@ def attack(
     if adversary is Adversary.WINDOW:
         if window is not None:
             whole_number(window, "window", owner, least=0)
+        if isinstance(exposer, Policy):
+            return against_policy(course, window or 0, walks, seed)
         found = carry(course, window)
         return Estimate(found.error.mean(), hit_rate=Estimate(found.hit.mean()))
     if window is not None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from hideseek.arrays import FloatArray, IntArray, product
+from hideseek.arrays import FloatArray, IntArray
 from hideseek.errors import broken_rule
 from hideseek.game import Game
 from hideseek.mechanism import Mechanism
-from hideseek.metrics import MetricLike, as_metric
+from hideseek.metrics import MetricLike, as_metric, over_places
 from hideseek.mobility import Profile, possible_trajectories
 
 
@@ -62,8 +62,7 @@ def correlation_aware_error(profile: Profile, mechanism: Mechanism, privacy: Met
         raise broken_rule("mechanism", "correlation_aware_error", rule, mechanism.table.shape)
     law = possible_trajectories(profile, (-1, 0))
     before, now = law.sequences.T
-    every = product(places, 1)
-    d_p = as_metric(privacy, "privacy", places).between(every, every, np.empty(0, np.int64))
+    d_p = over_places(as_metric(privacy, "privacy", places), places)
     error = 0.0
     for seen in mechanism.table.T:
         joint = np.bincount(now, law.probability * seen[before], minlength=places)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +18,7 @@ from hideseek.arrays import FloatArray, IntArray, encoded, product, refuse_if_to
 from hideseek.codebook import Codebook
 from hideseek.errors import CodebookError, broken_rule
 from hideseek.joint import gather
-from hideseek.mechanism import Mechanism
+from hideseek.mechanism import Mechanism, Policy
 from hideseek.metrics import MetricLike, as_metric
 from hideseek.mobility import MarkovProfile, Profile, sample_places
 from hideseek.scenario import Scenario
@@ -29,6 +30,7 @@ ENUMERATED = 20_000  # exposed sequences up to which all are tried
 BATCH = 2**23  # numbers that one pass over walks may keep
 AT_ONCE = 500  # walks in one pass: more would gain nothing
 TIE = 1e-6  # guesses whose errors differ by less, as a share of the largest error, are equally good
+LAWFUL = 1e-6  # by how much the rows of a policy's table may miss a sum of 1
 AS_LIKELY = 1e-9  # paths whose probabilities differ by less, relatively, are equally likely
 
 
@@ -67,10 +69,15 @@ class Kind:
         return likely
 
 
-def kinds_of(exposer: Mechanism | Codebook) -> tuple[Kind, ...]:
-    """The kinds of the first accesses; the last one repeats."""
+Exposer = Mechanism | Policy | Codebook
+
+
+def kinds_of(exposer: Exposer) -> tuple[Kind, ...]:
+    """The kinds of the first accesses; the last one repeats. A policy has its own tables, different all the time."""
     if isinstance(exposer, Mechanism):
         return (Kind(Scenario.sporadic(), ((0,),), (Plain(sparse.csr_array(exposer.table)),)),)
+    if not isinstance(exposer, Codebook):
+        return (Kind(Scenario.sporadic(), (), ()),)
     return tuple(
         Kind(stage.scenario, tuple(stage.known_at(position) for position in range(len(stage.tables))), stage.tables)
         for stage in exposer.stages[: exposer.repeating + 1]
@@ -152,7 +159,7 @@ class Course:
 
     def __init__(
         self,
-        exposer: Mechanism | Codebook,
+        exposer: Exposer,
         profile: Profile,
         privacy: MetricLike | None = None,
         accesses: int = ACCESSES,
@@ -161,23 +168,25 @@ class Course:
         if not isinstance(profile, Profile):
             raise broken_rule("profile", owner, "a Profile", type(profile).__name__)
         places = profile.places
-        if isinstance(exposer, Mechanism):
-            if len(exposer.table) != places:
-                rule = f"a table with one row for each of the {places} places of the profile"
-                raise broken_rule("mechanism", owner, rule, exposer.table.shape)
-            if privacy is None:
-                raise broken_rule("privacy", owner, "the metric, as a mechanism has none of its own", None)
-        elif not isinstance(exposer, Codebook):
-            raise broken_rule("exposer", owner, "a Mechanism or a Codebook", type(exposer).__name__)
-        elif exposer.places != places:
-            rule = f"one over the {exposer.places} places of the codebook"
-            raise broken_rule("profile", owner, rule, f"{places} places")
-        else:
+        if not isinstance(exposer, Exposer):
+            raise broken_rule("exposer", owner, "a Mechanism, a Policy or a Codebook", type(exposer).__name__)
+        if isinstance(exposer, Codebook):
+            if exposer.places != places:
+                rule = f"one over the {exposer.places} places of the codebook"
+                raise broken_rule("profile", owner, rule, f"{places} places")
             privacy = exposer.privacy if privacy is None else privacy
+        elif privacy is None:
+            raise broken_rule("privacy", owner, "the metric, as a mechanism has none of its own", None)
+        if isinstance(exposer, Mechanism) and len(exposer.table) != places:
+            rule = f"a table with one row for each of the {places} places of the profile"
+            raise broken_rule("mechanism", owner, rule, exposer.table.shape)
         self.exposer, self.profile, self.privacy = exposer, profile, as_metric(privacy, "privacy", places)
         self.accesses = whole_number(accesses, "accesses", owner)
         self.kinds = kinds_of(exposer)
-        self.symbols = int(self.kinds[0].tables[0].matrix.shape[1])
+        if isinstance(exposer, Policy):
+            self.symbols = exposer.symbols
+        else:
+            self.symbols = int(self.kinds[0].tables[0].matrix.shape[1])
         self.every, self.release = self.kinds[0].scenario.every, self.kinds[0].scenario.release
         scenarios = [kind.scenario for kind in self.kinds]
         self.ahead = max(0, *(own.known[-1] for own in scenarios))
@@ -272,6 +281,9 @@ class Course:
 
     def readings(self, exposed: IntArray) -> list[FloatArray]:
         """How likely each access's releases are in each state, [state, sequence]; nan where no table tells."""
+        if isinstance(self.exposer, Policy):
+            steps = enumerate(self.followed(self.exposer, exposed))
+            return [tables[which, self.known(n)[:, 0][:, None], exposed[:, n]] for n, (tables, which) in steps]
         alike: dict[tuple[int, int], list[int]] = {}
         for access in range(self.accesses):
             key = id(self.kind(access)), id(self.moves[access * self.every + self.ahead])
@@ -287,6 +299,20 @@ class Course:
             for n, own in zip(accesses, event.reshape(len(accesses), -1), strict=True):
                 found[n] = likely[:, own]
         return [found[n] for n in range(self.accesses)]
+
+    def followed(self, policy: Policy, exposed: IntArray) -> Iterator[tuple[FloatArray, IntArray]]:
+        """The tables that a policy uses at every access, and which of them for each exposed sequence."""
+        state = policy.start(len(exposed))
+        shape = self.profile.places, self.symbols
+        for access in range(self.accesses):
+            tables, which = policy.tables(state)
+            if tables.shape[1:] != shape:
+                rule = f"one whose tables are [kind, place, release] over {shape[0]} places and {shape[1]} releases"
+                raise broken_rule("policy", "attack", rule, f"the shape {tables.shape}")
+            if not (tables.min() >= 0 and np.abs(tables.sum(axis=2) - 1).max() <= LAWFUL):
+                raise broken_rule("policy", "attack", "one whose rows are laws: >= 0, and in sum 1", "others")
+            yield tables, which
+            state = policy.after(state, exposed[:, access])
 
     def known(self, access: int) -> IntArray:
         """What an access's mechanism may look at, in each state in which its releases are read."""
@@ -383,8 +409,15 @@ class Course:
         walks = sample_places(self.profile, steps, count, int(generator.integers(2**63)))
         if isinstance(self.exposer, Codebook):
             return self.exposer.simulate(walks, lambda n: generator.integers(WORDS, size=n, dtype=np.uint32))
-        edges = np.cumsum(self.exposer.table, axis=1)
-        return np.array([(edges[at] <= generator.random((count, 1)) * edges[at, -1:]).sum(axis=1) for at in walks.T]).T
+        exposed = np.zeros((count, steps), np.int64)
+        if isinstance(self.exposer, Policy):
+            followed = self.followed(self.exposer, exposed)  # asks for a table when all before it is exposed
+        else:
+            followed = repeat((self.exposer.table[None], np.zeros(count, np.int64)))
+        for step, (at, (tables, which)) in enumerate(zip(walks.T, followed, strict=False)):
+            edges = np.cumsum(tables[which, at], axis=1)
+            exposed[:, step] = (edges <= generator.random((count, 1)) * edges[:, -1:]).sum(axis=1)
+        return exposed
 
 
 def no_row() -> CodebookError:

@@ -19,6 +19,22 @@ from __future__ import annotations
 class HideseekError(Exception):
     """Base of every error that hideseek raises on purpose."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """So that an error with more than a message comes back from another process as it was."""
+        return rebuilt, (type(self), self.args, vars(self))
+
+
+def rebuilt(kind: type[HideseekError], args: tuple[object, ...], more: dict[str, object]) -> HideseekError:
+    """An error of this kind, without asking its constructor.
+
+    >>> import pickle
+    >>> pickle.loads(pickle.dumps(BudgetError("too small", least=3.0))).least
+    3.0
+    """
+    error = kind.__new__(kind, *args)
+    vars(error).update(more)
+    return error
+
 
 class ParameterError(HideseekError, ValueError):
     """A value breaks a rule; the message names the parameter, the rule, the value and the way out."""

@@ -319,6 +319,17 @@ def as_metric(value: MetricLike, parameter: str, places: int) -> Metric:
     return from_matrix(matrix)
 
 
+def over_places(metric: Metric, places: int) -> FloatArray:
+    """A metric between all single places, [left, right].
+
+    >>> over_places(hamming(), 2)
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    every = np.arange(places)[:, None]
+    return metric.between(every, every, np.zeros(0, np.int64))
+
+
 def same_length(left: IntArray, right: IntArray) -> None:
     """Refuse to compare vectors of different length."""
     if left.shape[1] != right.shape[1]:

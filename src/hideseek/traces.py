@@ -33,7 +33,7 @@ COLUMNS = ("user_id", "tracked_at", "latitude", "longitude")
 
 # trackintel's, scikit-mobility's and movingpandas' names, the preferred one first
 _ALIASES = {
-    "user_id": ("user_id", "uid", "traj_id", "trajectory_id"),
+    "user_id": ("user_id", "uid", "user", "traj_id", "trajectory_id"),
     "tracked_at": ("tracked_at", "datetime", "t", "time", "timestamp"),
     "latitude": ("latitude", "lat", "y"),
     "longitude": ("longitude", "lng", "lon", "x"),
