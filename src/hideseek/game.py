@@ -42,12 +42,14 @@ class Rows:
 
     Each row is kept in units of its largest coefficient, so that solvers and certificates mean the same by a tolerance.
     ``mend``, where given, turns a row-stochastic table that nearly meets the rows into one that does, to rounding.
+    ``block`` is what :meth:`for_each_release` repeats, from which a solver gains much.
     """
 
     matrix: sparse.csr_array
     lower: FloatArray
     upper: FloatArray
     mend: Callable[[FloatArray], FloatArray] | None = None
+    block: sparse.csr_array | None = None
 
     def __post_init__(self) -> None:
         matrix = sparse.csr_array(self.matrix, dtype=np.float64)
@@ -67,6 +69,40 @@ class Rows:
         scaled = sparse.csr_array(sparse.diags_array(unit) @ matrix)
         for name, value in (("matrix", scaled), ("lower", lower * unit), ("upper", upper * unit)):
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def for_each_release(cls, block: npt.ArrayLike | sparse.csr_array, releases: int) -> Rows:
+        """The same rows for every release:  ``block @ f[:, o] <= 0``, the block being [row, input].
+
+        A constant mechanism must keep them with something to spare: each row's coefficients sum to less than 0. So a
+        table that breaks them is mended by mixing it with its mean law, just enough, first in the releases concerned.
+
+        >>> rows = Rows.for_each_release([[1, -2], [-2, 1]], releases=3)  # neither more than twice as likely
+        >>> rows.matrix.shape, rows.mend(np.array([[0.5, 0.5, 0], [0.2, 0.8, 0]])).round(3).tolist()
+        ((6, 6), [[0.472, 0.528, 0.0], [0.236, 0.764, 0.0]])
+        """
+        own = sparse.csr_array(block, dtype=np.float64)
+        largest = abs(own).max(axis=1).toarray().ravel()
+        own = sparse.csr_array(sparse.diags_array(1 / np.where(largest > 0, largest, 1.0)) @ own)
+        total = own.sum(axis=1)
+        if not (total < 0).all():
+            rule = "of rows whose coefficients sum to less than 0"
+            raise broken_rule("block", "Rows.for_each_release", rule, f"{total[~(total < 0)][0]} in one of them")
+
+        def mend(table: FloatArray) -> FloatArray:
+            """Mix releases, then the whole, with what is released on the mean: no other release moves far."""
+            for whole in (False, True):
+                mean = table.mean(axis=0)
+                broken = np.maximum(own @ table, 0)
+                share = np.divide(broken, broken - total[:, None] * mean, out=broken, where=broken > 0)
+                most = share.max(initial=0.0) if whole else share.max(axis=0, initial=0.0)
+                table = (1 - most) * table + most * mean
+                table /= table.sum(axis=1, keepdims=True)
+            return table
+
+        matrix = sparse.kron(own, sparse.eye_array(releases), format="csr")
+        count = matrix.shape[0]
+        return cls(sparse.csr_array(matrix), np.full(count, -np.inf), np.zeros(count), mend, own)
 
 
 @dataclass(frozen=True, eq=False)

@@ -223,8 +223,10 @@ def repaired_table(problem: Alternatives, table: FloatArray, safe: FloatArray | 
         table = onto_rows(table, rows)
         if safe is not None:
             table = mixed_into_rows(table, safe, rows)
+    # the cheapest releases know nothing of ratios: a trace of them would break the rows of differential privacy
+    ratios = rows is not None and rows.block is not None and safe is None
     for game in games:
-        if np.vdot(game.cost, table) > game.budget:
+        if np.vdot(game.cost, table) > game.budget and not ratios:
             towards = cheapest_releases(game.cost, table) if safe is None else safe
             table = mixed_into_budget(table, towards, game.cost, game.budget)
     for k, game in enumerate(games):

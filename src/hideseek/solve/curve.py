@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from hideseek.arrays import FloatArray, nonnegative, scalar
 from hideseek.errors import SolverError, broken_rule
-from hideseek.game import Alternatives, Game
+from hideseek.game import Alternatives, Game, budget_too_small
 from hideseek.solve.certificate import Certificate
 from hideseek.solve.double_oracle import DoubleOracle
 from hideseek.solve.full_program import safe_mechanism
-from hideseek.solve.solution import in_closed_form, in_full, small
+from hideseek.solve.solution import in_closed_form, in_full, in_interior, same_for_every_release, small
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +94,9 @@ def trade_off(
     if not isinstance(game, Game):
         raise broken_rule("game", "trade_off", "a single Game", type(game).__name__)
     scalar(tolerance, "tolerance", "trade_off", "a number > 0", least=np.finfo(float).tiny)
+    if breakpoints and game.rows is not None and game.rows.block is not None:
+        rule = "False where the extra rows are the same for every release: an interior point finds no corners"
+        raise broken_rule("breakpoints", "trade_off", rule, True, "Ask for a small 'tolerance'.")
     points = _Points(game, accuracy=1e-10 if breakpoints else 1e-6)
     if budgets is None:
         points.add(points.least)
@@ -144,9 +147,9 @@ class _Points:
         self.oracle: DoubleOracle | None = None
         self.found: dict[float, tuple[float, float, float, float]] = {}
         self.least = game.least_loss
-        safe = safe_mechanism(Alternatives((game.with_budget(game.saturation),)))
-        if safe is not None:
-            self.least = float(np.vdot(game.cost, safe))
+        self.safe = safe_mechanism(Alternatives((game.with_budget(game.saturation),)))
+        if self.safe is not None:
+            self.least = float(np.vdot(game.cost, self.safe))
 
     def add(self, budget: float) -> None:
         """Solve at one budget."""
@@ -163,6 +166,10 @@ class _Points:
         closed = in_closed_form(problem, self.accuracy)
         if closed is not None:
             return closed
+        if same_for_every_release(problem):
+            if budget < self.least * (1 - 1e-9):
+                raise budget_too_small(budget, self.least)
+            return in_interior(problem, self.safe, self.accuracy)[0]
         if self.oracle is None:
             self.oracle = DoubleOracle(problem)
         else:

@@ -12,7 +12,6 @@ units of the prior risk and costs in units of the budget, so that everything HiG
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -26,14 +25,13 @@ from hideseek.errors import SolverError
 from hideseek.game import Alternatives, Objective
 from hideseek.solve.certificate import Answer, Certificate, certify
 from hideseek.solve.full_program import budget_units, safe_mechanism
+from hideseek.solve.interior_point import Progress
 
 FIRST_GUESSES = 3  # for every release, in the first program
 NEW_GUESSES, NEW_RELEASES = 2, 3  # for every release, and for every input and release, added in a round
 SIGNIFICANT = 1e-9  # a violation or a reduced profit below this, in units of the prior risk, is rounding
 UNAFFORDABLE = 1e9  # budgets that one column would cost; HiGHS refuses coefficients much larger than this
 DENSE = 100_000  # tables with fewer entries than this are cheaper dense
-
-Progress = Callable[[int, float, float], None]
 
 
 class DoubleOracle:

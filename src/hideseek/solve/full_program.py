@@ -14,6 +14,7 @@ from hideseek.arrays import BoolArray, FloatArray, refuse_if_too_large
 from hideseek.errors import BudgetError, SolverError, broken_rule, rule_text
 from hideseek.game import Alternatives, Objective, Rows, budget_too_small
 from hideseek.solve.certificate import Answer, onto_rows, stochastic
+from hideseek.solve.interior_point import least_loss, solvable
 
 
 def full_program(problem: Alternatives) -> Answer:
@@ -143,6 +144,11 @@ def safe_mechanism(problem: Alternatives) -> FloatArray | None:
     games = problem.games
     if len(games) == 1 and games[0].rows is None:
         return None
+    if solvable(problem):
+        cheapest = least_loss(games[0])
+        if cheapest.quality_loss > games[0].budget * (1 + 1e-9):
+            raise budget_too_small(games[0].budget, cheapest.quality_loss)
+        return cheapest.mechanism.table
     size = games[0].cost.size
     units = budget_units(problem)
     matrix = sparse.hstack([costs(problem, units), -np.ones((len(games), 1))], format="csr")

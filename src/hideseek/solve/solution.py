@@ -14,8 +14,9 @@ from hideseek.game import Alternatives, Game, as_alternatives
 from hideseek.mechanism import Mechanism
 from hideseek.solve.certificate import Certificate, certify
 from hideseek.solve.closed_form import closed_forms
-from hideseek.solve.double_oracle import DoubleOracle, Progress
+from hideseek.solve.double_oracle import DoubleOracle
 from hideseek.solve.full_program import full_program, safe_mechanism
+from hideseek.solve.interior_point import Progress, game_answer, solvable
 
 SMALL = 1_000_000  # non-zeros of a full program, which 100 places have: two seconds
 
@@ -31,9 +32,10 @@ class Status(StrEnum):
 class Method(StrEnum):
     """The ways to solve a game."""
 
-    AUTO = "auto"  # a closed form where one applies, else the double oracle
+    AUTO = "auto"  # a closed form where one applies, else what fits the extra rows
     CLOSED_FORM = "closed form"
     DOUBLE_ORACLE = "double oracle"
+    INTERIOR_POINT = "interior point"
     FULL_PROGRAM = "full program"
 
 
@@ -84,7 +86,7 @@ def solve(
 ) -> Solution:
     """The mechanism that maximises privacy within the budget, certified.
 
-    Stops when the relative gap between the certified bounds is at most ``tolerance``. The double oracle also stops
+    Stops when the relative gap between the certified bounds is at most ``tolerance``. What goes by rounds also stops
     after the round in which ``time_limit`` seconds are over, with the gap reached by then, and calls ``progress`` with
     (round, lower bound, upper bound) as the solver sees them; what is returned is certified.
 
@@ -108,6 +110,9 @@ def solve(
         if method is Method.CLOSED_FORM:
             rule = "'closed form' only for games that have one"
             raise broken_rule("method", "solve", rule, "a game without", "Use 'auto'.")
+    if method is Method.INTERIOR_POINT or (method is Method.AUTO and same_for_every_release(problem)):
+        certificate, rounds, late = in_interior(problem, safe_mechanism(problem), tolerance, deadline, progress)
+        return finished(game, certificate, status_of(certificate, tolerance, late), Method.INTERIOR_POINT, rounds)
     if method is not Method.FULL_PROGRAM:
         try:
             oracle = DoubleOracle(problem)
@@ -131,6 +136,26 @@ def status_of(certificate: Certificate, tolerance: float, late: bool) -> Status:
 def small(problem: Alternatives) -> bool:
     """Whether the full program can step in where HiGHS fails, as it may on a budget next to the least loss."""
     return sum(game.error.size for game in problem.games) * int(problem.games[0].cost.shape[1]) <= SMALL
+
+
+def same_for_every_release(problem: Alternatives) -> bool:
+    """Whether the extra rows are of the kind that an interior point is for."""
+    return solvable(problem) and problem.games[0].rows is not None
+
+
+def in_interior(
+    problem: Alternatives,
+    safe: FloatArray | None,
+    tolerance: float,
+    deadline: float = np.inf,
+    progress: Progress | None = None,
+) -> tuple[Certificate, int, bool]:
+    """The interior point's answer, certified; its rounds; and whether time ran out."""
+    if not solvable(problem):
+        rule = "'interior point' only for one game, without rows or with rows that are the same for every release"
+        raise broken_rule("method", "solve", rule, "another", "Use 'auto'.")
+    answer, rounds, late = game_answer(problem.games[0], 0.1 * tolerance, deadline, progress)
+    return certify(problem, answer, safe), rounds, late
 
 
 def in_full(problem: Alternatives) -> Certificate:
