@@ -21,8 +21,12 @@ QUICK = {
     "curve": (25, 50),
     "codebook": (25,),
     "device": (25,),
+    "geo_spanner": (25, 50, 64, 100),
+    "geo_exact": (25, 64),
+    "geo_qif": (25,),
+    "geo_joint": (25, 64),
 }
-LONG = {"hideseek": (500, 1000), "qif": (200,)}
+LONG = {"hideseek": (500, 1000), "qif": (200,), "geo_qif": (64,)}
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -78,6 +82,12 @@ def compared(case: str, places: int, found: dict[tuple[str, int], Facts]) -> str
         if abs(facts["value"] - ours["value"]) > 1e-5 * ours["value"]:
             return "disagrees"
         return f"{facts['seconds'] / ours['seconds']:.1f} times our time"
+    if case == "geo_qif":
+        exact, spanner = found["geo_exact", places], found["geo_spanner", places]
+        if abs(facts["value"] - exact["value"]) > 1e-5 * exact["value"]:
+            return "disagrees"
+        times = f"{facts['seconds'] / exact['seconds']:.1f} times our time, {facts['seconds'] / spanner['seconds']:.0f}"
+        return f"{times} with a spanner, which loses {spanner['value'] / exact['value'] - 1:.1%} more"
     return ""
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pyproj import Geod, Transformer
+from pyproj import Geod, Proj, Transformer
 from scipy.spatial import KDTree
 
 from hideseek.arrays import FloatArray, IntArray, frozen, refuse_if_too_large, whole_number
@@ -272,6 +272,21 @@ def distances(regions: Regions) -> FloatArray:
     table[first, second] = between
     table[second, first] = between
     return table
+
+
+def plane(regions: Regions) -> FloatArray:
+    """The centres on a plane, in metres east and north of their middle, [place, 2].
+
+    Distances on it are those on the ground to within one in ten thousand where the places span 300 km or less.
+
+    >>> plane(Places([0.0, 0.0], [0.0, 1.0])).round()
+    array([[-55660.,      0.],
+           [ 55660.,      0.]])
+    """
+    latitude, longitude = regions.centres.T
+    x, y, z = in_space(latitude, longitude).mean(axis=0)  # also across the date line
+    centre = {"lat_0": np.degrees(np.arctan2(z, np.hypot(x, y))), "lon_0": np.degrees(np.arctan2(y, x))}
+    return np.stack(Proj(proj="aeqd", ellps="WGS84", **centre)(longitude, latitude), axis=1)
 
 
 def in_space(latitudes: FloatArray, longitudes: FloatArray) -> FloatArray:

@@ -1,0 +1,61 @@
+"""Planar Laplace noise: drawn exactly, as a table over places, and remapped to what costs least."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import lambertw
+
+from hideseek.arrays import FloatArray, scalar
+from hideseek.baselines.cells import nearest_place_law, round_flow, voronoi_edges
+from hideseek.errors import broken_rule
+from hideseek.game import Game
+from hideseek.mechanism import Mechanism
+
+POSITIVE = np.finfo(float).tiny
+
+
+def draw_planar_laplace(points: FloatArray, epsilon: float, generator: np.random.Generator) -> FloatArray:
+    """One noisy point for each point: density epsilon^2 / 2pi exp(-epsilon r) at the distance r (Andres et al. 2013).
+
+    The distance inverts its law, 1 - (1 + epsilon r) exp(-epsilon r). For simulation: the generator is not secure.
+
+    >>> noisy = draw_planar_laplace(np.zeros((10_000, 2)), 0.01, np.random.default_rng(0))
+    >>> bool(abs(np.linalg.norm(noisy, axis=1).mean() - 200) < 5)  # 2 / epsilon
+    True
+    """
+    rate = scalar(epsilon, "epsilon", "draw_planar_laplace", "a number > 0", POSITIVE)
+    share, angle = generator.random(len(points)), generator.uniform(0, 2 * np.pi, len(points))
+    radius = -(lambertw((share - 1) / np.e, k=-1).real + 1) / rate
+    return np.asarray(points + radius[:, None] * np.c_[np.cos(angle), np.sin(angle)])
+
+
+def planar_laplace(points: FloatArray, epsilon: float) -> Mechanism:
+    """Planar Laplace noise around the true place, released as the place nearest to it (Andres et al. 2013).
+
+    It is epsilon-geo-indistinguishable on the plane: f(o|i) <= exp(epsilon d(i, j)) f(o|j). The table holds the exact
+    probabilities of the places' Voronoi cells.
+
+    >>> planar_laplace(np.array([[0.0, 0.0], [1.0, 0.0]]), epsilon=2.0).table.round(6)
+    array([[0.761487, 0.238513],
+           [0.238513, 0.761487]])
+    """
+    rate = scalar(epsilon, "epsilon", "planar_laplace", "a number > 0", POSITIVE)
+    edges = voronoi_edges(points)
+    return Mechanism(nearest_place_law(points, edges, np.arange(len(points)), round_flow(edges, rate)))
+
+
+def remapped(mechanism: Mechanism, game: Game) -> Mechanism:
+    """Replace each release by the one that costs least in expectation, given it (Chatzikokolakis et al. 2017).
+
+    No true place is looked at, so what was promised about the mechanism still holds.
+
+    >>> game = Game.from_prior([0.9, 0.1], 1 - np.eye(2), 1 - np.eye(2), budget=1)
+    >>> remapped(Mechanism([[0.6, 0.4], [0.4, 0.6]]), game).table  # home is likelier whatever is released
+    array([[1., 0.],
+           [1., 0.]])
+    """
+    if mechanism.table.shape != game.cost.shape:
+        raise broken_rule("mechanism", "remapped", f"a table of the shape {game.cost.shape}", mechanism.table.shape)
+    cheapest = (game.cost.T @ mechanism.table).argmin(axis=0)
+    table = mechanism.table @ np.eye(game.cost.shape[1])[cheapest]
+    return Mechanism(table, game.inputs, game.releases)

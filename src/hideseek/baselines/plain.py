@@ -1,0 +1,82 @@
+"""Rivals with a formula: the truth, one place for all, a coin between them, squares, and the exponential mechanism."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from hideseek.arrays import FloatArray, nonnegative, scalar
+from hideseek.errors import broken_rule
+from hideseek.game import Game
+from hideseek.mechanism import Mechanism
+
+
+def truth(game: Game) -> Mechanism:
+    """Release the place itself.
+
+    >>> truth(Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=1)).table
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    return Mechanism(np.eye(*game.cost.shape), game.inputs, game.releases)
+
+
+def constant(game: Game) -> Mechanism:
+    """Always release the one place that costs least on the whole: the adversary learns nothing.
+
+    >>> constant(Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=1)).table
+    array([[1., 0.],
+           [1., 0.]])
+    """
+    table = np.zeros(game.cost.shape)
+    table[:, game.cost.sum(axis=0).argmin()] = 1
+    return Mechanism(table, game.inputs, game.releases)
+
+
+def coin(game: Game, probability: float) -> Mechanism:
+    """With this probability the constant place, else the truth (Oya, Troncoso and Perez-Gonzalez 2017).
+
+    >>> coin(Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=1), 0.25).table
+    array([[1.  , 0.  ],
+           [0.25, 0.75]])
+    """
+    share = scalar(probability, "probability", "coin", "a number from 0 to 1")
+    if share > 1:
+        raise broken_rule("probability", "coin", "a number from 0 to 1", share)
+    table = (1 - share) * truth(game).table + share * constant(game).table
+    return Mechanism(table, game.inputs, game.releases)
+
+
+def uniform_squares(points: FloatArray, half_side: float) -> Mechanism:
+    """Any place in the square around the true one, all alike: the naive user of the paper's Trajectory Privacy.
+
+    A place is in the square if its centre is, that is within ``half_side`` metres east to west and north to south. As
+    squares grow, places come in one by one; between two such sizes their tables are mixed in proportion, so that the
+    quality loss has no jumps.
+
+    >>> uniform_squares(np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]), 1.0).table.round(3)
+    array([[0.5  , 0.5  , 0.   ],
+           [0.333, 0.333, 0.333],
+           [0.   , 0.5  , 0.5  ]])
+    """
+    half = scalar(half_side, "half_side", "uniform_squares")
+    away = np.abs(points[:, None] - points).max(axis=2).round(3)  # what is as far to the millimetre comes in together
+    smaller, larger = away[away <= half].max(), away[away > half].min(initial=np.inf)
+    share = (half - smaller) / (larger - smaller)
+    inside = (away <= smaller).astype(float), (away <= larger).astype(float)
+    now, soon = (within / within.sum(axis=1, keepdims=True) for within in inside)
+    return Mechanism((1 - share) * now + share * soon)
+
+
+def exponential(distances: npt.ArrayLike, epsilon: float) -> Mechanism:
+    """f(o|i) proportional to exp(-epsilon d(i, o) / 2): epsilon-geo-indistinguishable (McSherry and Talwar 2007).
+
+    Half of epsilon pays for the distance, the other half for the normaliser, which depends on the place too.
+
+    >>> exponential([[0, 2], [2, 0]], np.log(3)).table
+    array([[0.75, 0.25],
+           [0.25, 0.75]])
+    """
+    metres = nonnegative(distances, "distances", "exponential", 2)
+    weight = np.exp(-scalar(epsilon, "epsilon", "exponential") / 2 * metres)
+    return Mechanism(weight / weight.sum(axis=1, keepdims=True))

@@ -1,0 +1,88 @@
+"""What every rival has in common: the setting it is made for, and one dial from no noise to much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hideseek.arrays import FloatArray
+from hideseek.game import Game
+from hideseek.mechanism import Mechanism, Policy
+from hideseek.metrics import Metric, over_places
+from hideseek.mobility import MarkovProfile, regions_of
+from hideseek.regions import distances, plane
+from hideseek.scenario import Scenario
+
+METRES_A_DEGREE = 111_195.0  # of latitude, in the mean
+FINE, COARSE = 1e-3, 1e3  # dials in metres turn from this share of the shortest distance to so many times the longest
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """Whom a rival protects, and what error and quality mean there.
+
+    >>> from hideseek import MarkovProfile, Places, distance, hamming
+    >>> two = MarkovProfile.from_matrix([[0.9, 0.1], [0.1, 0.9]], Places([0.0, 0.0], [0.0, 0.01]))
+    >>> Setting(two, privacy=hamming(), quality=distance(two.regions)).loss.round()
+    array([[   0., 1113.],
+           [1113.,    0.]])
+    """
+
+    profile: MarkovProfile
+    privacy: Metric
+    quality: Metric
+
+    @cached_property
+    def game(self) -> Game:
+        """The sporadic game at its saturating budget, in which the prior is the long-run law of the place."""
+        return Game.from_scenario(self.profile, Scenario.sporadic(), self.privacy, self.quality)
+
+    @property
+    def prior(self) -> FloatArray:
+        """The long-run law of the place."""
+        return self.profile.stationary
+
+    @cached_property
+    def loss(self) -> FloatArray:
+        """d_q[place, release]."""
+        return over_places(self.quality, self.profile.places)
+
+    @cached_property
+    def metres(self) -> FloatArray:
+        """Distances between the places."""
+        return distances(regions_of(self.profile))
+
+    @cached_property
+    def points(self) -> FloatArray:
+        """The places on a plane, in metres, [place, 2]."""
+        return plane(regions_of(self.profile))
+
+    @cached_property
+    def mapped(self) -> FloatArray:
+        """The places as on a map whose cells of a grid are all alike: about metres east and north, [place, 2]."""
+        latitude, longitude = regions_of(self.profile).centres.T
+        east = longitude * np.cos(np.radians(latitude.mean()))
+        return METRES_A_DEGREE * np.stack([east, latitude], axis=1)
+
+
+def in_metres(setting: Setting) -> tuple[float, float]:
+    """The ends of a dial in metres: next to no noise, and next to nothing but noise."""
+    apart = setting.metres[setting.metres > 0]
+    return FINE * float(apart.min()), COARSE * float(apart.max())
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A mechanism of the literature with one dial: more ``noise`` costs more quality.
+
+    ``make(setting, noise)`` builds it, ``span(setting)`` are the ends of the dial, and ``dial`` says what it turns.
+    """
+
+    name: str
+    reference: str
+    dial: str
+    make: Callable[[Setting, float], Mechanism | Policy]
+    span: Callable[[Setting], tuple[float, float]] = in_metres
