@@ -31,9 +31,9 @@ figure {{ margin: 1rem 0; }}
 figure img {{ max-width: 100%; height: auto; }}
 .wide {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0; }}
-th, td {{ padding: .35rem .9rem; text-align: right; border-bottom: 1px solid #d8dee4; }}
+th, td {{ padding: .35rem .9rem; text-align: right; border-bottom: 1px solid #d8dee4; vertical-align: top; }}
 th {{ font-weight: 600; background: #f6f8fa; }}
-th:first-child, td:first-child {{ text-align: left; }}
+th.words, td.words {{ text-align: left; }}
 </style>
 </head>
 <body>
@@ -47,10 +47,11 @@ th:first-child, td:first-child {{ text-align: left; }}
 
 @dataclass(frozen=True)
 class Table:
-    """A header and rows of text."""
+    """A header and rows of text; the first columns hold ``words``, the others numbers."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    words: int = 1
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,15 @@ def section_html(section: Section) -> str:
     """One section; every word in it is escaped."""
     parts = [f"<h2>{escape(section.heading)}</h2>", f"<p>{escape(section.text)}</p>"]
     if section.table is not None:
-        header = "".join(f"<th>{escape(cell)}</th>" for cell in section.table.header)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in section.table.rows
+        header, *rows = (
+            "".join(
+                f"<{tag}{' class=words' * (column < section.table.words)}>{escape(cell)}</{tag}>"
+                for column, cell in enumerate(row)
+            )
+            for tag, row in (("th", section.table.header), *(("td", row) for row in section.table.rows))
         )
-        parts.append(f'<div class="wide"><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>')
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        parts.append(f'<div class="wide"><table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table></div>')
     for figure, words in section.figures:
         stream = io.BytesIO()
         figure.savefig(stream, format="svg", metadata={"Date": None})
