@@ -14,10 +14,9 @@ import pandas as pd
 import pytest
 
 from hideseek import Codebook, MarkovProfile, Places, distances, load_profile, save_profile, synthetic_city
-from hideseek.cli import main
 
 TRACES = synthetic_city(people=2, days=4, seed=1)
-COMMANDS = ("demo", "learn", "solve", "curve", "design", "inspect", "evaluate", "expose")
+COMMANDS = ("demo", "learn", "solve", "curve", "design", "inspect", "evaluate", "expose", "reproduce", "compare")
 
 
 @pytest.fixture(scope="module")
@@ -25,22 +24,6 @@ def traces(tmp_path_factory):
     path = tmp_path_factory.mktemp("traces") / "city.csv"
     TRACES.to_csv(path, index=False)
     return str(path)
-
-
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run a command in an empty folder: its exit status, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["hideseek", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capsys.readouterr()
-        return ended.value.code or 0, captured.out, captured.err
-
-    return command
 
 
 def test_learn_then_solve_then_curve(run, traces, tmp_path):

@@ -3,6 +3,7 @@
 from hideseek.adversaries import Adversary, Estimate, attack, beliefs
 from hideseek.attacks import best_guesses, correlation_aware_error, expected_error, guess_law
 from hideseek.codebook import Codebook
+from hideseek.compare import Comparison, compare
 from hideseek.data import synthetic_city
 from hideseek.design import design
 from hideseek.device import Answer, Device
@@ -21,7 +22,7 @@ from hideseek.errors import (
 )
 from hideseek.evaluate import Label, evaluate
 from hideseek.game import Alternatives, Game, Objective, Rows
-from hideseek.mechanism import Mechanism
+from hideseek.mechanism import Mechanism, Policy
 from hideseek.metrics import (
     Metric,
     distance,
@@ -40,8 +41,20 @@ from hideseek.metrics import (
 from hideseek.mobility import MarkovProfile, PeriodicProfile, Profile, Trajectories, possible_trajectories
 from hideseek.profile_file import load_profile, save_profile
 from hideseek.regions import Grid, Hexagons, Places, Regions, distances
+from hideseek.reproduce import Reproduction, reproduce, robustness
 from hideseek.scenario import Scenario
-from hideseek.solve import Curve, Method, Solution, Status, prefer, solve, solve_worst_case, trade_off
+from hideseek.solve import (
+    Curve,
+    LeastLoss,
+    Method,
+    Solution,
+    Status,
+    least_loss,
+    prefer,
+    solve,
+    solve_worst_case,
+    trade_off,
+)
 from hideseek.traces import ReadReport, TraceWarning, check_traces, read_traces
 
 __all__ = [
@@ -52,6 +65,7 @@ __all__ = [
     "CertificateError",
     "Codebook",
     "CodebookError",
+    "Comparison",
     "Curve",
     "Device",
     "Estimate",
@@ -60,6 +74,7 @@ __all__ = [
     "Hexagons",
     "HideseekError",
     "Label",
+    "LeastLoss",
     "MarkovProfile",
     "Mechanism",
     "Method",
@@ -69,10 +84,12 @@ __all__ = [
     "ParameterError",
     "PeriodicProfile",
     "Places",
+    "Policy",
     "Profile",
     "ReadReport",
     "ReducibleError",
     "Regions",
+    "Reproduction",
     "Rows",
     "Scenario",
     "SizeError",
@@ -87,6 +104,7 @@ __all__ = [
     "beliefs",
     "best_guesses",
     "check_traces",
+    "compare",
     "correlation_aware_error",
     "design",
     "distance",
@@ -97,12 +115,15 @@ __all__ = [
     "from_matrix",
     "guess_law",
     "hamming",
+    "least_loss",
     "load_profile",
     "maximum",
     "minimum",
     "possible_trajectories",
     "prefer",
     "read_traces",
+    "reproduce",
+    "robustness",
     "save_profile",
     "sensitive",
     "sensitive_transitions",

@@ -1,4 +1,4 @@
-"""The command line: demo, learn, solve, curve; design, inspect, evaluate, expose."""
+"""The command line: demo, learn, solve, curve; design, inspect, evaluate, expose; reproduce, compare."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from rich.table import Table
 
 from hideseek.arrays import FloatArray, IntArray, scalar, whole_number
 from hideseek.codebook import Codebook
+from hideseek.data import synthetic_city
 from hideseek.design import design
 from hideseek.device import Device
 from hideseek.errors import HideseekError, broken_rule
@@ -92,6 +93,7 @@ SCENARIOS = {
 }
 
 GRID, STEP = "10x25", "5min"
+COARSER, FEW_PLACES = ("8x20", "6x15", "5x12", "4x10", "3x8"), 30
 BAR = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
 WITHHELD = {
     "clock": "a later step was answered already. If the clock was wrong then, only a new --state helps.",
@@ -437,6 +439,109 @@ def expose_command(
         raise typer.Exit(3)
 
 
+@app.command("reproduce", epilog="Example: hideseek reproduce --data cabspotting/ --users 10 --out paper")
+def reproduce_command(
+    data: Annotated[Path | None, typer.Option(help="Traces of cabspotting, a folder or an archive.")] = None,
+    synthetic: Annotated[bool, typer.Option("--synthetic", help="A made-up city instead of traces.")] = False,
+    users: Annotated[int, typer.Option(help="How many users to draw.")] = 10,
+    box: Annotated[
+        str | None, typer.Option(help="SOUTH,NORTH,WEST,EAST of the grid; the Bay area if not given.")
+    ] = None,
+    folder: Annotated[Path, typer.Option("--out", help="Folder for the report.")] = Path("hideseek-reproduction"),
+    seed: Annotated[int, typer.Option(help="Which users.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make the paper's evaluation again: its three results as figures and tables, its findings checked."""
+    from hideseek.reproduce import BAY, CITY, PACIFIC, reproduce, robustness
+    from hideseek.reproduce.pages import findings_table, write_pages
+    from hideseek.reproduce.robustness import kept_of_claim
+
+    if synthetic == (data is not None):
+        got = "both" if synthetic else "none of them"
+        raise broken_rule("data and synthetic", "reproduce", "given one at a time", got)
+    folder.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before the work
+    with counting_bar("reproducing") as advance:
+        if data is None:
+            whole_number(users, "users", "reproduce")
+            source, traces, grid, clock = "made-up people", synthetic_city(2 * users, 14, seed), CITY, "0h"
+        else:
+            source, traces, clock = f"users of {data.name}", read_traces(data), PACIFIC if box is None else "0h"
+            grid = BAY if box is None else grid_from(GRID, box, traces)
+        found = reproduce(traces, grid, users, seed, clock, workers=workers, progress=advance)
+        own = traces[traces["user_id"].isin(found.names)]
+        left = robustness(own, grid, clock=clock, seed=seed, workers=workers, progress=advance)
+    files = write_pages(found, left, source, folder)
+    if not len(left):
+        err.print("note: nobody has enough full days to learn from some and attack others", highlight=False)
+    if as_json:
+        findings = [
+            {"name": one.name, "pass": one.passed, "figure": one.figure, "rule": one.rule} for one in found.findings
+        ]
+        paths = {name: str(path) for name, path in files.items()}
+        kept = kept_of_claim(left).to_dict("records")
+        print_json(
+            {"users": found.users.to_dict("records"), "findings": findings, "kept_of_claim": kept, "files": paths}
+        )
+        return
+    table = findings_table(found.findings)
+    shown = [row[:3] for row in (table.header, *table.rows)]
+    print_table(f"The paper's findings on {len(found.users)} {source}", shown[0], shown[1:], words=3)
+    out.print(f"The report with the figures, readable by you only: [bold]{escape(str(files['report']))}[/]")
+
+
+@app.command("compare", epilog="Example: hideseek compare --data abboip.json --budget 20% --out rivals")
+def compare_command(
+    source: Annotated[Path, typer.Option("--data", help="A profile made by learn, or traces.")],
+    folder: Annotated[Path, typer.Option("--out", help="Folder for the report.")] = Path("hideseek-comparison"),
+    budget: Annotated[
+        str, typer.Option(help="Expected loss allowed at an access; with %, of what it takes to tell nothing.")
+    ] = "20%",
+    privacy: PrivacyOption = MetricName.EUCLID,
+    quality: QualityOption = MetricName.SQUARED,
+    accesses: Annotated[int, typer.Option(help="Accesses of the run that is attacked.")] = 50,
+    walks: Annotated[int, typer.Option(help="Walks to simulate where enumeration does not fit.")] = 200,
+    seed: Annotated[int, typer.Option(help="Which walks.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
+    user: User = None,
+    grid: GridSize = None,
+    step: Step = None,
+    as_json: AsJson = False,
+) -> None:
+    """Every known mechanism at equal loss of quality, against the same adversaries who remember.
+
+    Traces are learned from on a grid of at most 30 visited places, unless --grid says otherwise.
+    """
+    from hideseek.compare import compare
+    from hideseek.compare.pages import apart_words, facts_of, table_of, write_pages
+
+    folder.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before the work
+    quick = grid is None and not is_profile(source)
+    profile = coarse_profile_of(source, user, step) if quick else profile_of(source, user, grid, step)
+    if profile.places > FEW_PLACES:
+        note = (
+            f"note: {profile.places} places may take minutes; up to {FEW_PLACES}, one is enough (see --grid of learn)"
+        )
+        err.print(note, highlight=False)
+    d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
+    allowed = budget_of(budget, Game.from_scenario(profile, Scenario.sporadic(), d_p, d_q), "compare")
+    with counting_bar("comparing") as advance:
+        found = compare(
+            profile, d_p, d_q, allowed, accesses=accesses, walks=walks, seed=seed, workers=workers, progress=advance
+        )
+    files = write_pages(found, named(d_p), named(d_q), d_p.unit, folder)
+    if as_json:
+        print_json(facts_of(found) | {"files": {name: str(path) for name, path in files.items()}})
+        return
+    table = table_of(found)
+    shown = [row[:5] for row in (table.header, *table.rows)]  # what 80 columns hold
+    print_table(f"Privacy ({named(d_p)}) at equal loss of quality", shown[0], shown[1:])
+    most = f"No mechanism that loses as little exceeds {found.ceiling:.4g}"
+    loss = f"All lose {found.quality_loss:.6g} ({named(d_q)}).{apart_words(found)}"
+    out.print(f"{loss} {most}; shown nothing, the adversary errs by {found.prior_risk:.4g}.", highlight=False)
+    out.print(f"The report with the figure, readable by you only: [bold]{escape(str(files['report']))}[/]")
+
+
 def traces_of(
     source: Path, user: str | None, form: str | None = None, one_person: bool = False
 ) -> tuple[pd.DataFrame, str]:
@@ -455,7 +560,7 @@ def traces_of(
     elif user not in counts.index:
         known = ", ".join(map(str, counts.index[:5]))
         raise broken_rule(
-            "user", "learn", f"one of the {len(counts)} users in {source.name}", user, f"For example {known}."
+            "user", "the command", f"one of the {len(counts)} users in {source.name}", user, f"For example {known}."
         )
     return traces[traces["user_id"] == user].reset_index(drop=True), user
 
@@ -465,10 +570,25 @@ def profile_of(source: Path, user: str | None, grid: str | None, step: str | Non
     if is_profile(source):
         if user or grid or step:
             way_out = "A profile has its own; learn another one."
-            raise broken_rule("user, grid, step", "solve", "given with traces only", f"with {source.name}", way_out)
+            raise broken_rule(
+                "user, grid, step", "the command", "given with traces only", f"with {source.name}", way_out
+            )
         return load_profile(source)
     traces, _ = traces_of(source, user)
     return MarkovProfile.fit(traces, grid_from(grid or GRID, None, traces), step or STEP)
+
+
+def coarse_profile_of(source: Path, user: str | None, step: str | None) -> MarkovProfile:
+    """A profile from traces, on a grid so coarse that comparing a dozen mechanisms takes less than a minute."""
+    traces, _ = traces_of(source, user)
+    for size in (GRID, *COARSER):
+        profile = MarkovProfile.fit(traces, grid_from(size, None, traces), step or STEP)
+        if profile.places <= FEW_PLACES:
+            break
+    if size != GRID:
+        note = f"note: took a grid of {size}, with {profile.places} places; a finer one takes minutes (see --grid)"
+        err.print(note, highlight=False)
+    return profile
 
 
 def grid_from(size: str, box: str | None, traces: pd.DataFrame) -> Grid:
@@ -586,11 +706,11 @@ def progress_bar(what: str, steps: int | None = None) -> Iterator[Callable[[str]
         yield tell
 
 
-def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table on the terminal."""
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> None:
+    """A table on the terminal, whose first columns hold words and the others numbers."""
     table = Table(title=escape(title), title_justify="left", show_header=any(header))
     for k, name in enumerate(header):
-        table.add_column(name, justify="left" if k == 0 else "right")
+        table.add_column(name, justify="left" if k < words else "right")
     for row in rows:
         table.add_row(*row)
     out.print(table)
