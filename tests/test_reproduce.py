@@ -286,7 +286,7 @@ def test_the_command_leaves_figures_tables_and_a_report_that_stands_alone(run, t
     status, out, _ = run("reproduce", "--synthetic", "--users", 1, "--out", "words", "--workers", 1)
     assert status == 0
     assert "PASS" in out
-    assert "FAIL" in out  # a rank correlation needs more than one user
+    assert "FAIL" not in out  # rank correlations are those of everybody who can be drawn
     assert "report.html" in out
 
 

@@ -464,7 +464,7 @@ def reproduce_command(
     with counting_bar("reproducing") as advance:
         if data is None:
             whole_number(users, "users", "reproduce")
-            source, traces, grid, clock = "made-up people", synthetic_city(2 * users, 14, seed), CITY, "0h"
+            source, traces, grid, clock = "made-up people", synthetic_city(max(40, users), 14, seed), CITY, "0h"
         else:
             source, traces, clock = f"users of {data.name}", read_traces(data), PACIFIC if box is None else "0h"
             grid = BAY if box is None else grid_from(GRID, box, traces)
