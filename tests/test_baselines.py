@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ from hideseek.baselines import (
     truth,
     uniform_squares,
 )
-from hideseek.baselines.cells import Hull
+from hideseek.baselines.cells import Hull, mean_tail, voronoi_edges
 from hideseek.mechanism import Policy
 from hideseek.regions import plane
 from tests.games import games
@@ -490,3 +491,85 @@ def test_longer_memories_and_odd_shares_are_refused():
     for make in (planar_laplace, lambda points, epsilon: Predictive(points, epsilon, 1.0, 1.0)):
         with pytest.raises(ParameterError, match="epsilon"):
             make(plane(CITY.regions), 0.0)
+
+
+# what the dials mean, and what is refused
+
+
+@pytest.mark.parametrize("noise", [1.0, 250.0, 1e6])
+def test_a_prediction_is_tested_at_half_the_rate_of_the_noise_against_twice_its_scale(noise):
+    policy = predictive(SETTING.points, noise)
+    assert policy.epsilon_noise == pytest.approx(1 / noise)
+    assert policy.epsilon_test == pytest.approx(0.5 / noise)
+    assert policy.threshold == pytest.approx(2 * noise)
+    assert policy.passes[0, 0] == pytest.approx(1 - np.exp(-1) / 2)  # the truth, two scales below the threshold
+
+
+@pytest.mark.parametrize("start", [1e-3, 0.1, 1.0, 30.0])
+@pytest.mark.parametrize("step", [0.0, 1e-14, 1e-9, 1e-6, 3e-4, 0.9e-3, 1.1e-3, 0.1, 5.0])
+def test_the_mean_of_a_tail_is_its_integral_also_between_nearly_equal_ends(start, step):
+    """In units of the start, or of 1 where that is less: where the closed form would be a difference of equals."""
+    end = start + step * min(1, start)
+
+    def tail(t):
+        return (1 + t) * np.exp(-t) / t**2
+
+    mean = quad(tail, start, end, epsabs=0, epsrel=1e-13)[0] / (end - start) if end > start else tail(start)
+    for ends in ((start, end), (end, start)):
+        assert mean_tail(*map(np.atleast_1d, ends)) == pytest.approx(mean, rel=1e-11)
+
+
+def test_places_that_cannot_be_are_not_likely_though_rounding_leaves_a_little():
+    beliefs = np.array([[0.7, 0.2, 0.1, 0.0], [0.0, 0.1, 0.7, 0.2], [0.0, 1.0, 0.0, 0.0]])
+    assert 0.7 + 0.2 + 0.1 < 1
+    chosen = DeltaLocationSet(town(0, 4), 1.0, delta=0.0).likely(beliefs)
+    np.testing.assert_array_equal(chosen, beliefs > 0)
+
+
+@pytest.mark.parametrize("latitude", [0.0, 37.7, 60.0])
+def test_squares_on_a_grid_tell_every_inner_cell_s_truth_with_the_same_probability(latitude):
+    """Cells are a little narrower in the north than in the south; on the map they are all alike."""
+    grid = Grid(latitude, latitude + 0.3, -122.5, -122.05, rows=9, columns=9)
+    profile = MarkovProfile.from_matrix(np.full((81, 81), 1 / 81), grid)
+    setting = Setting(profile, hamming(), distance(grid))
+    rival = next(rival for rival in RIVALS if rival.name == "uniform squares")
+    height = apart(setting.mapped)[0, 9]
+    assert height == pytest.approx(111_000 * 0.3 / 9, rel=0.01)
+    inner = [9 * row + column for row in range(3, 6) for column in range(3, 6)]
+    away = np.abs(setting.mapped[inner, None] - setting.mapped).max(axis=2)
+    reached = np.unique(
+        away[away < 1.6 * height]
+    )  # a size at which cells come in, and others that rounding makes of it
+    for half_side in (*reached, *np.linspace(0, 1.1 * height, 12)):
+        truthful = np.diag(rival.make(setting, half_side).table)[inner]
+        np.testing.assert_allclose(truthful, truthful[0], rtol=1e-9)
+    assert truthful[0] < 0.5
+    assert rival.span(setting)[0] == 0
+    np.testing.assert_array_equal(rival.make(setting, 0.0).table, np.eye(81))
+
+
+def test_a_policy_can_go_to_another_process_after_use():
+    policy = DeltaLocationSet(town(1, 5), 1.5)
+    state = policy.start(2)
+    tables, which = policy.tables(state)
+    there = pickle.loads(pickle.dumps(policy))
+    np.testing.assert_array_equal(there.tables(state)[0][which], tables[which])
+    np.testing.assert_array_equal(there.after(state, np.array([0, 3])), policy.after(state, np.array([0, 3])))
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: voronoi_edges(np.array([[0.0, 1.0], [2.0, 3.0], [0.0, 1.0]])), "two or more different points"),
+        (lambda: voronoi_edges(np.array([[0.0, 1.0]])), "two or more different points"),
+        (lambda: voronoi_edges(np.zeros((2, 3))), "two or more different points"),
+        (lambda: blahut_arimoto([0.5, 0.5], np.ones((3, 3)), 1.0), "a row for each of the 2 places"),
+        (lambda: blahut_arimoto([0.5, 0.5], np.ones(2), 1.0), "'loss' parameter of blahut_arimoto"),
+        (lambda: blahut_arimoto([0.5, 0.6], np.ones((2, 2)), 1.0), "'prior' parameter of blahut_arimoto"),
+        (lambda: remapped(Mechanism(np.eye(3)), SETTING.game), "'mechanism' parameter of remapped"),
+        (lambda: remapped(Mechanism(np.full((CITY.places, 2), 0.5)), SETTING.game), "a table of the shape"),
+    ],
+)
+def test_points_and_tables_that_do_not_fit_are_refused(make, match):
+    with pytest.raises(ParameterError, match=match):
+        make()

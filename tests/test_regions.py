@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pyproj import Geod
 
 from hideseek import Grid, Hexagons, MissingExtraError, ParameterError, Places, distances
+from hideseek.regions import plane
 
 BAY = Grid(south=37.55, north=37.85, west=-122.55, east=-122.10, rows=10, columns=25)
 MANY = Places(
@@ -76,6 +77,26 @@ def test_a_covering_grid_holds_every_fix():
 def test_distances_of_a_grid_cell():
     grid = Grid(0, 1, 0, 1, 1, 2)
     assert distances(grid)[0, 1] == pytest.approx(Geod(ellps="WGS84").inv(0.25, 0.5, 0.75, 0.5)[2])
+
+
+@pytest.mark.parametrize(
+    "regions",
+    [
+        BAY,
+        Grid(60.0, 60.5, 24.0, 25.0, rows=4, columns=5),
+        Grid(-34.1, -33.5, 150.5, 151.5, rows=4, columns=5),
+        Places([0.0, 0.1], [179.9, -179.9]),
+        Places([52.0, 52.3, 51.8], [179.5, -179.6, -179.9]),
+    ],
+)
+def test_distances_on_the_plane_are_those_on_the_ground(regions):
+    """To one in ten thousand, wherever the places lie; east is to the right, north is up."""
+    points = plane(regions)
+    away = np.linalg.norm(points[:, None] - points, axis=2)
+    np.testing.assert_allclose(away, distances(regions), rtol=1e-4)
+    latitude, longitude = regions.centres.T
+    assert np.corrcoef(points[:, 1], latitude)[0, 1] > 0.99
+    assert np.corrcoef(points[:, 0], longitude % 360)[0, 1] > 0.99
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,18 @@ from scipy.stats import spearmanr
 from hideseek import Grid, MarkovProfile, ParameterError, synthetic_city
 from hideseek.reproduce import CITY, Optimum, reproduce
 from hideseek.reproduce.findings import findings_of, predictable_users_lowest, rank_correlation
-from hideseek.reproduce.numbers import LAST, days_of, drawn_from, entropy_rate, location_rows, optimal, sporadic_rows
+from hideseek.reproduce.numbers import (
+    LAST,
+    ahead_of_utc,
+    days_of,
+    drawn_from,
+    entropy_rate,
+    location_rows,
+    optimal,
+    program_rows,
+    sporadic_rows,
+)
+from hideseek.reproduce.pages import findings_table
 
 GOLDEN = Path(__file__).parent / "golden"
 BUDGETS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
@@ -313,3 +324,141 @@ def test_what_cannot_be_reproduced_is_told(run, tmp_path, words, error, message)
     assert status == 2
     assert json.loads(out)["error"] == error
     assert message in json.loads(out)["message"]
+
+
+def shifted(name, column, by, rows="index == index"):
+    """A reproduction with one column of a table moved by a little, in the rows of a query."""
+
+    def doctored(found):
+        table = getattr(found, name).copy()
+        table.loc[table.eval(rows), column] += by
+        return replace(found, **{name: table})
+
+    return doctored
+
+
+def proved_too_low(name, column):
+    """Bounds a little below what is claimed to be reached."""
+
+    def doctored(found):
+        table = getattr(found, name)
+        return replace(found, **{name: table.assign(bound=table[column] - 1e-8)})
+
+    return doctored
+
+
+@pytest.mark.parametrize(
+    ("doctored", "name"),
+    [
+        (lambda found: shifted("sporadic", "aware", 1e-8)(at_the_diagonal(found)), "below the diagonal"),
+        (shifted("location", "privacy", -0.01, "budget == 1.0 and choice == 'coin'"), "monotone"),
+        (shifted("location", "privacy", -1e-8, "budget == 1.0 and choice == 'coin' and step == 1"), "monotone"),
+        (shifted("transition", "privacy", -1e-8, "budget == 1.0"), "monotone"),
+        (shifted("location", "privacy", 1e-8, "budget == 1.0"), "plateau"),
+        (shifted("transition", "privacy", 1e-8, "budget == 1.0"), "plateau"),
+        (shifted("transition", "privacy", -1e-8, "budget == 1.0"), "plateau"),
+        (shifted("programs", "privacy", 3e-6, "game == 'sporadic' and budget == 0"), "equal to the closed form"),
+        (shifted("programs", "privacy", -3e-6), "equal to the closed form"),
+        (shifted("sporadic", "sporadic", -3e-6, "choice != 'coin'"), "equal to the closed form"),
+        (shifted("programs", "privacy", 3e-6, "game == 'history 1' and budget == 0"), "concave per history"),
+        (shifted("sporadic", "bound", 3e-6), "certified"),
+        (shifted("location", "bound", 3e-6), "certified"),
+        (shifted("transition", "bound", 3e-6), "certified"),
+        (shifted("programs", "bound", 3e-6), "certified"),
+        (proved_too_low("sporadic", "sporadic"), "certified"),
+        (proved_too_low("location", "privacy"), "certified"),
+        (proved_too_low("transition", "privacy"), "certified"),
+        (proved_too_low("programs", "privacy"), "certified"),
+    ],
+)
+def test_a_finding_fails_by_little_more_than_its_rule_allows(found, doctored, name):
+    assert passed(found)[name]
+    assert not passed(doctored(found))[name]
+
+
+def at_the_diagonal(found):
+    return replace(found, sporadic=found.sporadic.assign(aware=found.sporadic["sporadic"]))
+
+
+@pytest.mark.parametrize(("lower", "moves"), [(0.04, False), (0.06, True)])
+def test_a_figure_has_moved_from_a_twentieth_on(found, lower, moves):
+    """One optimum gives so much less than all the others, which give the same."""
+    less = {name: 1 - lower * (getattr(found, name)["choice"] == "vertex") for name in ("sporadic", "location")}
+    doctored = replace(
+        found,
+        sporadic=found.sporadic.assign(aware=found.sporadic["budget"] * less["sporadic"]),
+        location=found.location.assign(privacy=found.location["budget"] * less["location"]),
+    )
+    for number in ("first", "second"):
+        assert passed(doctored)[f"the choice of optimum moves the {number} figure"] is moves
+
+
+def test_every_finding_tells_its_rule(found):
+    rules = {finding.name: finding.rule for finding in findings_of(found)}
+    told = {
+        "below the diagonal": "1e-09",
+        "monotone": "never fall",
+        "concave per history": "1e-06",
+        "plateau": "1e-09",
+        "equal to the closed form": "1e-06",
+        "the choice of optimum moves the first figure": "5%",
+        "the choice of optimum moves the second figure": "5%",
+        "the least telling optimum keeps the privacy": "99%",
+        "certified": "1e-06, and none below 0",
+        f"{PREDICTABLE}plateau of the place": "p < 0.05",
+        f"{PREDICTABLE}the place, middle budget": "p < 0.05",
+        f"{PREDICTABLE}plateau of the transition": "p < 0.05",
+    }
+    assert rules.keys() == told.keys()
+    assert {name for name, words in told.items() if words not in rules[name]} == set()
+    table = findings_table(findings_of(found))
+    assert [row[-1] for row in table.rows] == list(rules.values())
+
+
+@pytest.mark.parametrize(("count", "told"), [(4, True), (5, False)])
+def test_fewer_than_five_users_cannot_tell(found, count, told):
+    number = np.arange(1, count + 1)
+    everybody = pd.DataFrame({"entropy_rate": number} | dict.fromkeys(("prior_risk", "pair_risk", "middle"), number))
+    for finding in predictable_users_lowest(replace(found, candidates=everybody)):
+        assert ("fewer than 5 users cannot tell" in finding.rule) is told
+
+
+def test_relabelling_leads_to_other_optima():
+    """With a uniform law over five places there are many; where the simplex method ends depends on their order."""
+    prior, moves = np.full(5, 1 / 5), CHAIN_OF_FIVE.transition
+
+    def tables(optimum):
+        seeds = range(6)
+        return {optimal(prior, moves, 0.3, optimum, np.random.default_rng(s)).table.round(6).tobytes() for s in seeds}
+
+    assert len(tables(Optimum.VERTEX)) == 1
+    assert len(tables(Optimum.RELABELLED)) > 2
+
+
+CHAIN_OF_FIVE = MarkovProfile.from_matrix(np.random.default_rng(1).dirichlet(np.full(5, 2.0), 5))
+
+
+def test_programs_check_the_likeliest_histories():
+    """The prior risks of the three likeliest exposures before the third step, in order of their probabilities."""
+    psi, moves = CHAIN_OF_FIVE.stationary, CHAIN_OF_FIVE.transition
+    joint = psi[None]  # history, place
+    for _ in range(2):
+        exposed = sum(row[:, None] * coin_table(row / row.sum(), 0.5) for row in joint if row.any())
+        joint = exposed.T @ moves
+    chance = joint.sum(axis=1)
+    assert (np.diff(np.sort(chance)) > 1e-3).all()
+    likeliest = sorted(range(5), key=lambda o: -chance[o])[:3]
+    risks = [1 - (joint[o] / chance[o]).max() for o in likeliest]
+    assert risks != pytest.approx([1 - (joint[o] / chance[o]).max() for o in range(3)])
+    rows = program_rows(CHAIN_OF_FIVE, np.random.default_rng(0))
+    largest = rows.groupby("game")["closed_form"].max()
+    assert [largest[f"history {number}"] for number in (1, 2, 3)] == pytest.approx(risks, abs=1e-9)
+    assert "history 4" not in largest
+
+
+@pytest.mark.parametrize("clock", ["noon", "25h", "-1441min", "nan", None, ""])
+def test_a_clock_is_a_time_difference_of_a_day_at_most(clock):
+    with pytest.raises(ParameterError, match="'clock'"):
+        ahead_of_utc(clock)
+    assert ahead_of_utc("-7h") == pd.Timedelta(hours=-7)
+    assert ahead_of_utc("24h") == pd.Timedelta(days=1)

@@ -798,3 +798,12 @@ def test_a_placeholder_date_does_not_pass_for_another(tmp_path, stamp):
     (tmp_path / "new_y.txt").write_text(f"37.7 -122.4 0 {stamp}\n")
     with pytest.raises(TraceError, match=stamp):
         read_traces(tmp_path / "new_y.txt")
+
+
+@pytest.mark.parametrize("column", ["user", "User", "uid", "user_id"])
+def test_a_column_of_users_is_read_per_user(tmp_path, column):
+    rows = [("b", "10:00", 46.5), ("a", "10:00", 46.6), ("b", "11:00", 46.7), ("a", "09:00", 46.8)]
+    lines = [f"{user},2020-01-01 {at}:00,{latitude},6.5" for user, at, latitude in rows]
+    table = read_traces(put(tmp_path, "trip.csv", "\n".join([f"{column},time,lat,lon", *lines]) + "\n"))
+    found = list(zip(table["user_id"], table["tracked_at"].dt.hour, table["latitude"], strict=True))
+    assert found == [("a", 9, 46.8), ("a", 10, 46.6), ("b", 10, 46.5), ("b", 11, 46.7)]

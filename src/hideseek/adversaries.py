@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from hideseek.arrays import FloatArray, IntArray, encoded, product, refuse_if_too_large, whole_number
 from hideseek.codebook import Codebook
-from hideseek.course import ACCESSES, TIE, Course, Exposer, Move, no_row
+from hideseek.course import ACCESSES, Course, Exposer, Move, likeliest_guesses, no_row
 from hideseek.design import SETTLED, Advance
 from hideseek.errors import broken_rule
 from hideseek.joint import gather
@@ -23,7 +23,6 @@ from hideseek.stage import NOTHING, distinct
 
 WALKS = 1000  # simulated where enumeration does not fit
 PARTS = 10  # of the walks, each guessed from what is learned from the others
-NOISE = 1e-12  # what a difference of sums of probabilities may be wrong by
 
 
 class Adversary(StrEnum):
@@ -164,14 +163,13 @@ def against_policy(course: Course, window: int, walks: int = WALKS, seed: int = 
         for past, joint in views:
             shown += gather(part * pasts + past, len(shown)) @ (weight[:, None] * joint.reshape(-1, size))
     shown = shown.reshape(PARTS, pasts, places, course.symbols)
-    learned = shown.sum(axis=0) - (0 if course.sequences else shown)
-    learned = np.where(learned > NOISE, learned, 0)
+    own = np.zeros(1) if course.sequences else shown
+    learned = shown.sum(axis=0) - own
     # after what no other walk has shown, he goes by the last release alone
-    learned = np.where(learned.any(axis=(-1, -2), keepdims=True), learned, shown.sum(axis=(0, 1)))
+    alone = learned.sum(axis=-3, keepdims=True)
     d_p = over_places(course.privacy, places)
-    errors = d_p @ learned
-    good = errors <= errors.min(axis=-2, keepdims=True) + TIE * d_p.max() * learned.sum(axis=-2, keepdims=True)
-    guesses = np.broadcast_to(np.where(good, learned, -1.0).argmax(axis=-2), (PARTS, pasts, course.symbols))
+    guesses = likeliest_guesses(d_p, np.where(learned.any(axis=-2, keepdims=True), learned, alone))
+    guesses = np.broadcast_to(guesses, (PARTS, pasts, course.symbols))
     scores, weights = [], []
     for weight, views in views_of(course, window, walks, seed):
         part, score = np.arange(len(weight)) % PARTS, np.zeros((2, len(weight)))

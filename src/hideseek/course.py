@@ -135,6 +135,13 @@ class Aim:
         return np.array([(self.d_p[self.code[truth]].T * law).sum(axis=0), law[truth, np.arange(len(truth))]])
 
 
+def likeliest_guesses(d_p: FloatArray, law: FloatArray) -> IntArray:
+    """The guess of a place with the least error for each law [..., place, law]; of equally good ones, the likeliest."""
+    errors = d_p @ law
+    good = errors <= errors.min(axis=-2, keepdims=True) + TIE * d_p.max() * law.sum(axis=-2, keepdims=True)
+    return np.asarray(np.where(good, law, -1.0).argmax(axis=-2))
+
+
 @dataclass(frozen=True, eq=False)
 class Forward:
     """The law of the states along exposed sequences, [state, sequence], and the probability of each sequence.

@@ -135,10 +135,11 @@ def predictable_users_lowest(found: Reproduction) -> list[Finding]:
             f"rank correlation with the entropy rate {rho:.2f} (p = {p:.1g}) over all {len(found.candidates)} users "
             f"with such a day; {own:.2f} (p = {chance:.1g}) of the {len(found.users)} drawn"
         )
-        rule = f"positive, with p < {SIGNIFICANT:g}"
-        if len(found.candidates) < FEWEST:
+        rule, enough = f"positive, with p < {SIGNIFICANT:g}", len(found.candidates) >= FEWEST
+        if not enough:
             rule += f"; fewer than {FEWEST} users cannot tell"
-        checked.append(Finding(f"predictable users lowest: {what}", rho > 0 and p < SIGNIFICANT, figure, rule))
+        holds = enough and rho > 0 and p < SIGNIFICANT
+        checked.append(Finding(f"predictable users lowest: {what}", holds, figure, rule))
     return checked
 
 

@@ -1,0 +1,33 @@
+"""Errors say what broke, also when they come back from another process."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from hideseek import BudgetError, ReducibleError, SizeError
+from hideseek.errors import MissingExtraError, broken_rule
+
+
+@pytest.mark.parametrize(
+    ("error", "more"),
+    [
+        (BudgetError("too small", least=3.5), {"least": 3.5}),
+        (ReducibleError("no way back", places=(1, 4)), {"places": (1, 4)}),
+        (SizeError("too large", needed=2**40), {"needed": 2**40}),
+        (broken_rule("budget", "solve", "a number", "nan"), {}),
+        (MissingExtraError("not installed"), {}),
+    ],
+    ids=lambda case: type(case).__name__,
+)
+@pytest.mark.parametrize("again", [lambda error: pickle.loads(pickle.dumps(error)), copy.copy])
+def test_an_error_comes_back_from_another_process_as_it_was(error, more, again):
+    error.add_note("while solving")
+    back = again(error)
+    assert type(back) is type(error)
+    assert (str(back), back.args) == (str(error), error.args)
+    assert vars(back) == {**more, "__notes__": ["while solving"] * len(error.__notes__)}
+    with pytest.raises(type(error), match=str(error)):
+        raise back
