@@ -1,0 +1,179 @@
+"""What the words of the command line mean: whose traces, which places, which game, what budget."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+from rich.markup import escape
+
+from hideseek.arrays import scalar
+from hideseek.errors import HideseekError, broken_rule
+from hideseek.game import Game
+from hideseek.metrics import Metric, distance, hamming, squared, total
+from hideseek.mobility import MarkovProfile, regions_of
+from hideseek.profile_file import is_profile, load_profile
+from hideseek.regions import Grid, Places
+from hideseek.scenario import Scenario
+from hideseek.terminal import err, progress_bar
+from hideseek.traces import check_traces, read_traces
+
+
+class Protect(StrEnum):
+    """What to protect: this place; this and the next; the same when the route is planned."""
+
+    SPORADIC = "sporadic"
+    TRANSITION = "transition"
+    PLANNED = "planned"
+
+
+class Through(StrEnum):
+    """What to protect through time: this place; the whole way here; this and the next; planned; between accesses."""
+
+    LOCATION = "location"
+    WAY = "way"
+    NEXT = "next"
+    PLANNED = "planned"
+    BETWEEN = "between"
+
+
+class MetricName(StrEnum):
+    """How to measure an error or a loss: different or not; metres; metres squared."""
+
+    HAMMING = "hamming"
+    EUCLID = "euclid"
+    SQUARED = "squared"
+
+
+SCENARIOS = {
+    Protect.SPORADIC: Scenario.sporadic(),
+    Protect.TRANSITION: Scenario.present_future("unknown"),
+    Protect.PLANNED: Scenario.present_future("planned"),
+}
+
+GRID, STEP = "10x25", "5min"
+COARSER, FEW_PLACES = ("8x20", "6x15", "5x12", "4x10", "3x8"), 30
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+Source = Annotated[Path, typer.Argument(help="Traces (a file, a folder, an archive), or a profile made by learn.")]
+User = Annotated[str | None, typer.Option(help="Whose traces; by default the user with the most fixes.")]
+GridSize = Annotated[str | None, typer.Option("--grid", help="ROWSxCOLUMNS around the traces; 10x25 if not given.")]
+Step = Annotated[str | None, typer.Option(help="Length of a time step; 5min if not given.")]
+ProtectOption = Annotated[Protect, typer.Option("--protect", help=(Protect.__doc__ or "").split(": ")[1])]
+PrivacyOption = Annotated[MetricName, typer.Option("--privacy", help="What the adversary's error is measured in.")]
+QualityOption = Annotated[MetricName, typer.Option("--quality", help="What the loss of quality is measured in.")]
+
+
+def traces_of(
+    source: Path, user: str | None, form: str | None = None, one_person: bool = False
+) -> tuple[pd.DataFrame, str]:
+    """One user's traces, and who that is."""
+    with progress_bar("reading the traces"):
+        traces = read_traces(source, form)
+    if one_person:
+        return check_traces(traces.assign(user_id=source.stem), "learn"), source.stem
+    counts = traces["user_id"].value_counts()
+    if user is None:
+        user = str(counts.index[0])
+        if len(counts) > 1:
+            err.print(
+                f"note: {len(counts)} users; took {escape(user)}, who has the most fixes (see --user)", highlight=False
+            )
+    elif user not in counts.index:
+        known = ", ".join(map(str, counts.index[:5]))
+        raise broken_rule(
+            "user", "the command", f"one of the {len(counts)} users in {source.name}", user, f"For example {known}."
+        )
+    return traces[traces["user_id"] == user].reset_index(drop=True), user
+
+
+def profile_of(source: Path, user: str | None, grid: str | None, step: str | None) -> MarkovProfile:
+    """A profile from its file, or learned from traces on the spot."""
+    if is_profile(source):
+        if user or grid or step:
+            way_out = "A profile has its own; learn another one."
+            raise broken_rule(
+                "user, grid, step", "the command", "given with traces only", f"with {source.name}", way_out
+            )
+        return load_profile(source)
+    traces, _ = traces_of(source, user)
+    return MarkovProfile.fit(traces, grid_from(grid or GRID, None, traces), step or STEP)
+
+
+def coarse_profile_of(source: Path, user: str | None, step: str | None) -> MarkovProfile:
+    """A profile from traces, on a grid so coarse that comparing a dozen mechanisms takes less than a minute."""
+    traces, _ = traces_of(source, user)
+    for size in (GRID, *COARSER):
+        profile = MarkovProfile.fit(traces, grid_from(size, None, traces), step or STEP)
+        if profile.places <= FEW_PLACES:
+            break
+    if size != GRID:
+        note = f"note: took a grid of {size}, with {profile.places} places; a finer one takes minutes (see --grid)"
+        err.print(note, highlight=False)
+    return profile
+
+
+def grid_from(size: str, box: str | None, traces: pd.DataFrame) -> Grid:
+    """A grid from words such as 10x25 and 37.55,37.85,-122.55,-122.10."""
+    try:
+        rows, columns = (int(part) for part in size.lower().split("x"))
+    except ValueError:
+        raise broken_rule("grid", "learn", "ROWSxCOLUMNS, such as 10x25", repr(size)) from None
+    if box is None:
+        return Grid.covering(traces, rows, columns)
+    try:
+        south, north, west, east = (float(part) for part in box.split(","))
+    except ValueError:
+        raise broken_rule("box", "learn", "SOUTH,NORTH,WEST,EAST in degrees", repr(box)) from None
+    return Grid(south, north, west, east, rows, columns)
+
+
+def places_from(path: Path) -> Places:
+    """Places from a CSV file."""
+    try:
+        table = pd.read_csv(path)
+        names = tuple(table["name"].astype(str)) if "name" in table else ()
+        return Places(table["latitude"].tolist(), table["longitude"].tolist(), names)
+    except (OSError, KeyError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        rule = "a CSV file with the columns latitude and longitude"
+        raise broken_rule("places", "learn", rule, f"{path.name} ({type(error).__name__}: {error})") from None
+
+
+def game_of(
+    profile: MarkovProfile, protect: Protect, privacy: MetricName, quality: MetricName
+) -> tuple[Game, Metric, Metric]:
+    """The game that the options describe, at its saturating budget, with its metrics."""
+    d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
+    return Game.from_scenario(profile, SCENARIOS[protect], d_p, d_q), d_p, d_q
+
+
+def metric_of(name: MetricName, profile: MarkovProfile) -> Metric:
+    """A metric over the profile's places, added over time where there are several."""
+    if name is MetricName.HAMMING:
+        return hamming()
+    metres = distance(regions_of(profile))
+    return metres if name is MetricName.EUCLID else total(squared(metres))
+
+
+def budget_of(text: str, game: Game, owner: str) -> float:
+    """A number, or a percentage of the budget that saturates the game."""
+    try:
+        if text.strip().endswith("%"):
+            share = scalar(float(text.strip()[:-1]), "budget", owner, "a percentage >= 0") / 100
+            return max(share * game.saturation, game.least_loss)
+        return scalar(float(text), "budget", owner)
+    except ValueError as error:
+        if isinstance(error, HideseekError):
+            raise
+        raise broken_rule("budget", owner, "a number, or a percentage such as 20%", repr(text)) from None
+
+
+def point_from(text: str, parameter: str) -> tuple[float, float]:
+    """A point from LATITUDE,LONGITUDE; a wrong one is not repeated in the error."""
+    try:
+        latitude, longitude = (float(part) for part in text.split(","))
+    except ValueError:
+        raise broken_rule(parameter, "expose", "LATITUDE,LONGITUDE in degrees", "something else") from None
+    return latitude, longitude

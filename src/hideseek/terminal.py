@@ -1,0 +1,69 @@
+"""What the command line shows: tables, bars, JSON; results on the standard output, all else on the other one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from hideseek.evaluate import Label
+
+out = Console()
+err = Console(stderr=True)
+BAR = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+
+
+@contextmanager
+def counting_bar(what: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar that is told what is being done, how much is done and how much there is."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda news, done, count: bar.update(task, description=f"{what}: {news}", completed=done, total=count)
+
+
+@contextmanager
+def progress_bar(what: str, steps: int | None = None) -> Iterator[Callable[[str], None]]:
+    """A bar (or a spinner, where the number of steps is not known) that goes away when the work is done."""
+    with Progress(*BAR, console=err, transient=True) as bar:
+        task = bar.add_task(what, total=steps)
+
+        def tell(news: str) -> None:
+            bar.update(task, description=f"{what}: {news}", advance=1 if steps else 0)
+
+        yield tell
+
+
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> None:
+    """A table on the terminal, whose first columns hold words and the others numbers."""
+    table = Table(title=escape(title), title_justify="left", show_header=any(header))
+    for k, name in enumerate(header):
+        table.add_column(name, justify="left" if k < words else "right")
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+
+
+def print_json(facts: object) -> None:
+    """One JSON object on the standard output."""
+    typer.echo(json.dumps(facts, indent=2))
+
+
+def print_label(label: Label, unit: str) -> None:
+    """A label on the terminal."""
+    from hideseek.report import label_table
+
+    table = label_table(label, unit)
+    print_table(f"In the mean over {label.accesses} accesses", table.header, table.rows)
