@@ -134,6 +134,8 @@ def test_the_pages_hold_every_row(comparison, tmp_path):
     report = files["report"].read_text()
     for row in comparison.rows:
         assert row.mechanism in report
+        assert row.noise is None or f"<td>{row.noise:.4g}</td>" in report
+        assert row.reference in report
     assert "http" not in report.replace("http://www.w3.org", "")  # stands alone
     frame = frame_of(comparison)
     assert (frame["filter_low"] <= frame["filter"]).all()

@@ -196,19 +196,14 @@ def views_of(course: Course, window: int, walks: int, seed: int) -> Iterator[tup
 
 def views_along(course: Course, window: int, exposed: IntArray) -> Iterator[View]:
     """The views of :func:`views_of` along some exposed sequences; before the first access stands one symbol more."""
-    policy, read = policy_of(course), course.forward(exposed)
+    if not isinstance(course.exposer, Policy):
+        raise broken_rule("exposer", "attack", "a Policy here", type(course.exposer).__name__)
+    read = course.forward(exposed)
     padded = np.c_[np.full((len(exposed), window), course.symbols), exposed]
-    for n, (tables, which) in enumerate(course.followed(policy, exposed)):
+    for n, (tables, which) in enumerate(course.followed(course.exposer, exposed)):
         law = np.zeros((len(exposed), course.profile.places))
         law[:, course.target(n).code] = course.about(n, read.predicted[n]).T
         yield encoded(padded[:, n : n + window], course.symbols + 1), law[:, :, None] * tables[which]
-
-
-def policy_of(course: Course) -> Policy:
-    """What exposes along a course, if it is a policy."""
-    if not isinstance(course.exposer, Policy):
-        raise broken_rule("exposer", "attack", "a Policy here", type(course.exposer).__name__)
-    return course.exposer
 
 
 def policy_loss(course: Course, quality: Metric, walks: int = WALKS, seed: int = 0) -> Estimate:

@@ -20,7 +20,7 @@ from hideseek.errors import CodebookError, broken_rule
 from hideseek.joint import gather
 from hideseek.mechanism import Mechanism, Policy
 from hideseek.metrics import MetricLike, as_metric
-from hideseek.mobility import MarkovProfile, Profile, sample_places
+from hideseek.mobility import MarkovProfile, Profile, drawn, sample_places
 from hideseek.scenario import Scenario
 from hideseek.stage import NOTHING, distinct
 from hideseek.table import WORDS, Table
@@ -422,8 +422,7 @@ class Course:
         else:
             followed = repeat((self.exposer.table[None], np.zeros(count, np.int64)))
         for step, (at, (tables, which)) in enumerate(zip(walks.T, followed, strict=False)):
-            edges = np.cumsum(tables[which, at], axis=1)
-            exposed[:, step] = (edges <= generator.random((count, 1)) * edges[:, -1:]).sum(axis=1)
+            exposed[:, step] = drawn(tables[which, at], generator)
         return exposed
 
 

@@ -187,10 +187,19 @@ def sample_places(profile: Profile, steps: int, count: int = 1, seed: int = 0) -
     walks = np.zeros((count, steps), np.int64)
     for step in range(steps):
         law = profile.following(walks[:, max(0, step - profile.memory) : step], step)
-        edges = np.cumsum(law, axis=1)
-        draw = generator.random(count) * edges[:, -1]
-        walks[:, step] = (edges <= draw[:, None]).sum(axis=1)
+        walks[:, step] = drawn(law, generator)
     return walks
+
+
+def drawn(laws: FloatArray, generator: np.random.Generator) -> IntArray:
+    """One draw from each law [..., value]. For simulation only: the generator is not a secure one.
+
+    >>> drawn(np.array([[0.0, 1.0], [1.0, 0.0]]), np.random.default_rng(0))
+    array([1, 0])
+    """
+    edges = np.cumsum(laws, axis=-1)
+    threshold = generator.random((*laws.shape[:-1], 1)) * edges[..., -1:]
+    return np.asarray((edges <= threshold).sum(axis=-1))
 
 
 class _Learned:

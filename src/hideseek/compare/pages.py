@@ -121,7 +121,15 @@ def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, o
         Section(
             "How each was set",
             "Every rival has one dial, turned until it loses as much as the codebook does.",
-            table=Table(("mechanism", "dial"), tuple((row.mechanism, row.dial) for row in comparison.rows if row.dial)),
+            table=Table(
+                ("mechanism", "reference", "dial", "set to"),
+                tuple(
+                    (row.mechanism, row.reference, row.dial, "" if row.noise is None else f"{row.noise:.4g}")
+                    for row in comparison.rows
+                    if row.reference
+                ),
+                words=3,
+            ),
         ),
     ]
     write_privately(files["report"], html_report(TITLE, lead, sections).encode())

@@ -173,16 +173,20 @@ def through_time(
         law = law[:, law.sum(axis=0) > NEXT_TO_NOTHING]
 
 
+def tried(budgets: Sequence[float], compared: Sequence[float]) -> list[tuple[Optimum, float]]:
+    """Every optimum with the budgets that it is worked out at: the coin at all, the others at those compared."""
+    return [(one, budget) for one in Optimum for budget in (budgets if one is Optimum.COIN else compared)]
+
+
 def sporadic_rows(
     profile: MarkovProfile, budgets: Sequence[float], compared: Sequence[float], generator: np.random.Generator
 ) -> pd.DataFrame:
     """The first result: the best mechanism for single places under both attacks."""
     rows = []
-    for optimum in Optimum:
-        for budget in budgets if optimum is Optimum.COIN else compared:
-            found = optimal(profile.stationary, profile.transition, budget, optimum, generator)
-            aware = correlation_aware_error(profile, Mechanism(found.table), hamming())
-            rows.append((budget, str(optimum), found.privacy, found.bound, aware))
+    for optimum, budget in tried(budgets, compared):
+        found = optimal(profile.stationary, profile.transition, budget, optimum, generator)
+        aware = correlation_aware_error(profile, Mechanism(found.table), hamming())
+        rows.append((budget, str(optimum), found.privacy, found.bound, aware))
     return pd.DataFrame(rows, columns=["budget", "choice", "sporadic", "bound", "aware"])
 
 
@@ -191,14 +195,11 @@ def location_rows(
 ) -> pd.DataFrame:
     """The second result: the privacy of the current place, in the mean over what was exposed a step before."""
     rows = []
-    for optimum in Optimum:
-        for budget in budgets if optimum is Optimum.COIN else compared:
-            for step, (law, found) in enumerate(through_time(profile, budget, optimum, generator), start=1):
-                weight = law.sum(axis=0)
-                mean = [
-                    float(weight @ values) for values in ([one.privacy for one in found], [one.bound for one in found])
-                ]
-                rows.append((budget, str(optimum), step, *mean))
+    for optimum, budget in tried(budgets, compared):
+        for step, (law, found) in enumerate(through_time(profile, budget, optimum, generator), start=1):
+            weight = law.sum(axis=0)
+            privacy, bound = (float(weight @ [getattr(one, name) for one in found]) for name in ("privacy", "bound"))
+            rows.append((budget, str(optimum), step, privacy, bound))
     return pd.DataFrame(rows, columns=["budget", "choice", "step", "privacy", "bound"])
 
 

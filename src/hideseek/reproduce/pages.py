@@ -61,7 +61,7 @@ def figures_of(found: Reproduction) -> tuple[Drawn, Drawn, Drawn]:
     )
 
 
-def sections_of(found: Reproduction, drawn: tuple[Drawn, Drawn, Drawn]) -> list[Section]:
+def sections_of(found: Reproduction, drawn: tuple[Drawn, Drawn, Drawn], robust: Section) -> list[Section]:
     """The report, section by section."""
     sporadic, location, transition = [[(one.figure, one.words)] for one in drawn]
     return [
@@ -103,6 +103,7 @@ def sections_of(found: Reproduction, drawn: tuple[Drawn, Drawn, Drawn]) -> list[
             "it goes along with the plateau more or less, as the right panel shows and the rank correlations say.",
             figures=transition,
         ),
+        robust,
         Section(
             "Where the paper is silent, and what was chosen here",
             "The figures of the paper cannot be redrawn point by point from its text. These choices had to be made.",
@@ -216,7 +217,6 @@ def write_pages(found: Reproduction, left: pd.DataFrame, source: str, out: Path)
         files[name] = out / f"{name}.csv"
         write_privately(files[name], table.to_csv(index=False).encode())
     drawn, (more, robust) = figures_of(found), robustness_of(left)
-    *results, silent = sections_of(found, drawn)
     for suffix in ("pdf", "png"):  # of an earlier run into the same folder
         (out / f"robustness.{suffix}").unlink(missing_ok=True)
     for one in (*drawn, *more):
@@ -229,5 +229,5 @@ def write_pages(found: Reproduction, left: pd.DataFrame, source: str, out: Path)
         f"{len(found.users)} {source}. Of {len(found.findings)} findings {passed} hold. What an optimum gives is "
         "certified: no mechanism of the same quality gives more."
     )
-    write_privately(files["report"], html_report(TITLE, lead, [*results, robust, silent]).encode())
+    write_privately(files["report"], html_report(TITLE, lead, sections_of(found, drawn, robust)).encode())
     return files

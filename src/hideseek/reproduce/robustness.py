@@ -18,14 +18,14 @@ from joblib import Parallel, cpu_count, delayed
 from scipy.special import stdtrit
 
 from hideseek.adversaries import Adversary, estimates
-from hideseek.arrays import FloatArray, IntArray, whole_number
+from hideseek.arrays import IntArray, whole_number
 from hideseek.course import Course, likeliest_guesses
 from hideseek.design import Advance
 from hideseek.errors import ParameterError, broken_rule
 from hideseek.game import Game
 from hideseek.mechanism import Mechanism
 from hideseek.metrics import Metric, distance, over_places, squared
-from hideseek.mobility import DAY, STEP, MarkovProfile, Walk, moves_of, walks_through
+from hideseek.mobility import DAY, STEP, MarkovProfile, Walk, drawn, moves_of, walks_through
 from hideseek.regions import Regions
 from hideseek.reproduce.numbers import ahead_of_utc
 from hideseek.scenario import Scenario
@@ -143,7 +143,7 @@ def of_user(
         budget = SHARE * game.saturation
         solution = solve(game.with_budget(budget))
         table = solution.mechanism.table
-        pairs = [(day, drawn(table[day], generator)) for day in tested]
+        pairs = [(day, drawn(np.tile(table[day], (DRAWS, 1, 1)), generator)) for day in tested]
         d_q = game.cost / game.mass[:, None]
         loss = float(np.mean([(table[day] * d_q[day]).sum(axis=1).mean() for day in tested]))
         course = Course(solution.mechanism, own, metres, CLAIMED, "robustness")
@@ -177,12 +177,6 @@ def learned(walk: Walk, places: int, step: str) -> MarkovProfile:
     moves = np.divide(counts, visits, out=np.zeros_like(counts), where=visits > 0)
     share = np.where(visits > 0, SMOOTHING, 1.0)
     return MarkovProfile.from_matrix((1 - share) * moves + share * anywhere / anywhere.sum(), step=step)
-
-
-def drawn(laws: FloatArray, generator: np.random.Generator) -> IntArray:
-    """Some sequences of releases from one law a step, [sequence, step]."""
-    edges = np.cumsum(laws, axis=1)
-    return np.asarray((edges <= generator.random((DRAWS, len(laws), 1)) * edges[:, -1:]).sum(axis=2))
 
 
 def error_alone(mechanism: Mechanism, profile: MarkovProfile, privacy: Metric, day: IntArray) -> float:
