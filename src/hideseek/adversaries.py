@@ -8,13 +8,13 @@ from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from hideseek.arrays import FloatArray, IntArray, encoded, product, refuse_if_too_large, whole_number
 from hideseek.codebook import Codebook
 from hideseek.course import ACCESSES, Course, Exposer, Move, likeliest_guesses, no_row
 from hideseek.design import SETTLED, Advance
 from hideseek.errors import broken_rule
+from hideseek.estimate import Estimate
 from hideseek.joint import gather
 from hideseek.mechanism import Policy
 from hideseek.metrics import Metric, MetricLike, over_places
@@ -37,44 +37,6 @@ class Adversary(StrEnum):
 
 
 LASTING = tuple(adversary for adversary in Adversary if adversary is not Adversary.WINDOW)  # who remember everything
-
-
-class Estimate(float):
-    """A number with its 95 % confidence ``interval``; where it is ``exact``, the interval is the number itself.
-
-    ``hit_rate``, where it stands for an adversary's error: the probability that his guess is exactly right.
-
-    >>> error = Estimate(0.25, (0.24, 0.26))
-    >>> error < 0.3, error.exact, f"{error:.1f}"
-    (True, False, '0.2')
-    """
-
-    interval: tuple[float, float]
-    exact: bool
-    hit_rate: Estimate | None
-
-    def __new__(
-        cls, value: float, interval: tuple[float, float] | None = None, hit_rate: Estimate | None = None
-    ) -> Estimate:
-        """Exact unless an interval is given."""
-        self = super().__new__(cls, value)
-        self.exact = interval is None
-        self.interval = (float(value), float(value)) if interval is None else interval
-        self.hit_rate = hit_rate
-        return self
-
-    @classmethod
-    def exactly(cls, value: float) -> Estimate:
-        """A number as an estimate; one that is stays as it is."""
-        return value if isinstance(value, Estimate) else cls(value)
-
-    def in_words(self) -> str:
-        """The number, with half of its interval's width where it is simulated.
-
-        >>> Estimate(0.25, (0.24, 0.26)).in_words()
-        '0.25 ± 0.01'
-        """
-        return f"{self:.6g}" if self.exact else f"{self:.6g} ± {(self.interval[1] - self.interval[0]) / 2:.2g}"
 
 
 def scored(course: Course, exposed: IntArray, adversaries: Collection[Adversary]) -> dict[Adversary, FloatArray]:
@@ -133,11 +95,7 @@ def estimates(
 
 def estimated(course: Course, values: FloatArray, weights: FloatArray) -> Estimate:
     """The mean of a value over exposed sequences: exact over all of them, with its interval over walks."""
-    mean = float(values @ weights)
-    if course.sequences:
-        return Estimate(mean)
-    spread = float(stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
-    return Estimate(mean, (mean - spread, mean + spread))
+    return Estimate(float(values @ weights)) if course.sequences else Estimate.mean_of(values)
 
 
 def error_and_hit(course: Course, scores: FloatArray, weights: FloatArray) -> Estimate:

@@ -7,6 +7,7 @@ HideseekError
 │   └── SizeError: the problem would not fit in memory
 ├── TraceError (also a ValueError): a file of traces cannot be used
 ├── CodebookError (also a ValueError): a codebook cannot be trusted
+├── PlanError (also a ValueError): a stored plan cannot be trusted, or is not of this game
 ├── StateError: a device's state cannot be used, and nothing is exposed
 ├── MissingExtraError (also an ImportError): an optional package is not installed
 └── SolverError: a solver gave no usable answer
@@ -70,6 +71,10 @@ class TraceError(HideseekError, ValueError):
 
 class CodebookError(HideseekError, ValueError):
     """A codebook is damaged, of another version, or its certificate does not hold for its tables."""
+
+
+class PlanError(HideseekError, ValueError):
+    """A stored plan is damaged, of another version, or a planner belongs to another game: plan anew."""
 
 
 class StateError(HideseekError):

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hideseek.adversaries import LASTING, WALKS, Adversary, Estimate, carry, estimates
+from hideseek.adversaries import LASTING, WALKS, Adversary, carry, estimates
 from hideseek.arrays import FloatArray
 from hideseek.codebook import Codebook
 from hideseek.course import ACCESSES, Course
 from hideseek.design import Advance
 from hideseek.errors import CertificateError, SizeError, broken_rule
+from hideseek.estimate import Estimate
 from hideseek.game import Game
 from hideseek.mobility import Profile, Trajectories, merged
 from hideseek.scenario import Scenario
@@ -30,6 +31,7 @@ class Label:
     ``window`` to ``in_between`` are the adversaries' errors (the last is None where nothing lies between accesses),
     ``prior_risk`` that of one who is shown nothing. ``ceiling`` is what no mechanism that loses no more quality can
     exceed against an adversary who remembers everything, and ``kept`` the share of it that is left against the filter.
+    ``gain`` is the share by which the filter errs more than with the codebook beside, where there is one.
     ``walks`` is 0 where nothing had to be simulated.
     """
 
@@ -45,6 +47,7 @@ class Label:
     kept: Estimate
     accesses: int
     walks: int
+    gain: Estimate | None = None
 
     def __post_init__(self) -> None:
         in_order = (self.smoother, self.filter, self.window, Estimate(self.prior_risk))
@@ -61,12 +64,14 @@ def evaluate(
     walks: int = WALKS,
     seed: int = 0,
     progress: Advance | None = None,
+    beside: Codebook | None = None,
 ) -> Label:
     """What a codebook is worth in a run from the first access on, against all adversaries, when people move like this.
 
     The profile may be another than the codebook was designed for; the adversaries know it. What cannot be enumerated
     is estimated from as many ``walks``, with 95 % confidence intervals; ``progress`` is called with what is being done,
-    how much is done and how much there is.
+    how much is done and how much there is. The label tells the gain over a codebook ``beside``, such as one that
+    was designed without looking ahead.
 
     >>> from hideseek import MarkovProfile, design
     >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
@@ -100,7 +105,25 @@ def evaluate(
         kept=share(found[Adversary.FILTER], most),
         accesses=course.accesses,
         walks=0 if course.sequences else walks,
+        gain=None
+        if beside is None
+        else more(found[Adversary.FILTER], evaluate(beside, profile, accesses, walks, seed).filter),
     )
+
+
+def more(one: Estimate, other: Estimate) -> Estimate:
+    """The share by which one number exceeds another.
+
+    >>> more(Estimate(0.3), Estimate(0.2)).in_words()
+    '0.5'
+    """
+    low, at, high = (
+        top / bottom - 1 if bottom > 0 else np.inf if top > 0 else 0.0
+        for top, bottom in zip(
+            (one.interval[0], one, one.interval[1]), (other.interval[1], other, other.interval[0]), strict=True
+        )
+    )
+    return Estimate(at, None if one.exact and other.exact else (low, high))
 
 
 def share(part: Estimate, whole: float) -> Estimate:

@@ -528,7 +528,11 @@ def long_run_law(chain: sparse.csr_array, states: IntArray, parameter: str, owne
     refuse_if_too_large(3 * 8 * size**2, f"The long-run law of {size} states")
     system = chain.toarray().T - np.eye(size)
     system[-1] = 1
-    law: FloatArray = np.maximum(np.linalg.solve(system, np.eye(size)[-1]), 0)
+    try:
+        law: FloatArray = np.maximum(np.linalg.solve(system, np.eye(size)[-1]), 0)
+    except np.linalg.LinAlgError:
+        rule = "a chain whose moves are likely enough to be counted on"
+        raise broken_rule(parameter, owner, rule, "one with a move that a number cannot hold") from None
     law /= law.sum()
     return law
 

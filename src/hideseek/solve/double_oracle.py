@@ -34,6 +34,11 @@ UNAFFORDABLE = 1e9  # budgets that one column would cost; HiGHS refuses coeffici
 DENSE = 100_000  # tables with fewer entries than this are cheaper dense
 
 
+Pairs = tuple[IntArray, IntArray]
+Triples = list[tuple[IntArray, IntArray, FloatArray]]  # major, minor, value
+NO_PAIRS: Pairs = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
 class DoubleOracle:
     """A restricted program that is solved for one budget after another, each time from where it stands."""
 
@@ -58,8 +63,7 @@ class DoubleOracle:
         if self.rows is not None:
             coefficient = abs(self.rows.matrix) @ sparse.diags_array(np.repeat(1 / self.scale, self.releases))
             self.row_scale = 1 / np.maximum(coefficient.max(axis=1).toarray().ravel(), 1e-12)
-        self.column_at: tuple[IntArray, IntArray] = (np.zeros(0, np.int64), np.zeros(0, np.int64))  # (input, release)
-        self.row_at: tuple[IntArray, IntArray] = (np.zeros(0, np.int64), np.zeros(0, np.int64))  # (guess, release)
+        self.column_at, self.row_at = NO_PAIRS, NO_PAIRS  # (input, release) and (guess, release)
         self.has_column: BoolArray = np.zeros((self.inputs, self.releases), np.bool_)
         self.has_row: BoolArray = np.zeros((len(self.error), self.releases), np.bool_)
         self.rounds = 0
@@ -161,12 +165,10 @@ class DoubleOracle:
         parts.append(
             (column, self.fixed_rows + row, -self.error[g[row], i[column]] / self.scale[i[column]] / self.risk)
         )
-        start, index, value = compressed(parts, len(i))
-        zero = np.zeros(len(i))
         # bounded by f <= 1: a new column that pays is then flipped to its bound, and the dual simplex goes on where
         # it stands instead of starting again with its first phase, which halves the time
-        accept(self.highs.addCols(len(i), zero, zero, self.scale[i], len(index), start, index, value))
-        self.column_at = (np.concatenate((self.column_at[0], i)), np.concatenate((self.column_at[1], o)))
+        append_columns(self.highs, parts, self.scale[i])
+        self.column_at = with_more(self.column_at, i, o)
         return len(i)
 
     def _add_rows(self, wanted: BoolArray) -> int:
@@ -182,10 +184,8 @@ class DoubleOracle:
             (np.arange(len(g)), self.game_of[g] * self.releases + o, np.ones(len(g))),
             (row, self.fixed_columns + column, -self.error[g[row], i[column]] / self.scale[i[column]] / self.risk),
         ]
-        start, index, value = compressed(parts, len(g))
-        below = np.full(len(g), -highspy.kHighsInf)
-        accept(self.highs.addRows(len(g), below, np.zeros(len(g)), len(index), start, index, value))
-        self.row_at = (np.concatenate((self.row_at[0], g)), np.concatenate((self.row_at[1], o)))
+        append_rows(self.highs, parts, len(g))
+        self.row_at = with_more(self.row_at, g, o)
         return len(g)
 
     def set_budget(self, budget: float) -> None:
@@ -351,9 +351,26 @@ def accept(status: highspy.HighsStatus) -> None:
         raise SolverError("HiGHS does not take the program.")
 
 
-def compressed(
-    parts: list[tuple[IntArray, IntArray, FloatArray]], count: int
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]:
+def append_columns(highs: highspy.Highs, parts: Triples, limit: FloatArray) -> None:
+    """Add columns from 0 to their limits, without a share in the objective."""
+    start, index, value = compressed(parts, len(limit))
+    zero = np.zeros(len(limit))
+    accept(highs.addCols(len(limit), zero, zero, limit, len(index), start, index, value))
+
+
+def append_rows(highs: highspy.Highs, parts: Triples, count: int) -> None:
+    """Add rows that are at most 0."""
+    start, index, value = compressed(parts, count)
+    below = np.full(count, -highspy.kHighsInf)
+    accept(highs.addRows(count, below, np.zeros(count), len(index), start, index, value))
+
+
+def with_more(pairs: Pairs, left: IntArray, right: IntArray) -> Pairs:
+    """Pairs of numbers, and some more of them."""
+    return np.concatenate((pairs[0], left)), np.concatenate((pairs[1], right))
+
+
+def compressed(parts: Triples, count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]:
     """Triples (major, minor, value) as the starts, indices and values that HiGHS takes."""
     major = np.concatenate([part[0] for part in parts])
     order = np.argsort(major, kind="stable")

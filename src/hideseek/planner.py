@@ -1,0 +1,358 @@
+"""Planners: what a release leaves for later, and how much of today's choice that decides.
+
+The future of a belief b is worth V(b), the most privacy that is left in all the accesses to come, discounted. V is
+concave and positively homogeneous, so it is bounded from above by cuts, linear functions <c, b>, and the future enters
+the game of now as one more variable for every release and one row for every cut (see :mod:`hideseek.solve.recurring`):
+
+    t[o] <= <c_j, M' x[., o]>      M: the moves to the next access,   x[., o]: the joint law of the state and a release
+
+The multipliers of that program are an attack, a price and a mixture of cuts for every release, from which follows a new
+cut, valid at all beliefs and as tight as the others allow at this one. Cuts are made offline, at beliefs that walks
+visit. They choose among tables; the privacy of now and the budget are proved without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeVar
+
+import numpy as np
+
+from hideseek.arrays import FloatArray, frozen, scalar, whole_number
+from hideseek.errors import PlanError, SolverError, broken_rule, rule_text
+from hideseek.game import Alternatives, Game
+from hideseek.metrics import MetricLike
+from hideseek.mobility import Profile, drawn
+from hideseek.repeated import RepeatedGame
+from hideseek.scenario import Scenario
+from hideseek.solve import prefer, solve
+from hideseek.solve.recurring import Play, Recurring
+
+DISCOUNT = 0.9
+WALKS, LENGTH = 30, 30  # of training: walks, and accesses of each
+ROUGH, AHEAD, FINE = 1e-3, 1e-4, 1e-6  # of the mean error: how exact all futures, the next and now are
+GIVEN_UP = 1e-6  # the share of the privacy of now that a lexicographic planner may miss, by rounding
+ENOUGH = 3  # walks in a row that teach nothing, after which there are no more
+PRACTICE = 30  # accesses of a walk before a player is kept: its rows and columns halve the time of those after
+ROUNDS = 100  # of looking ahead at one belief
+UNLIKELY = 1e-6  # releases of this probability are not looked at ahead
+
+
+class Outlook(StrEnum):
+    """How far a planner looks."""
+
+    PLAIN = "plain"  # not at all: the solver's own optimum of now
+    SECONDARY = "secondary"  # of the optima of now, the one that leaves most to guess about the next target
+    LOOK_AHEAD = "look-ahead"  # now and the next access
+    FAR_SIGHTED = "far-sighted"  # now and everything after, discounted
+
+
+class Mode(StrEnum):
+    """What a planner may give up."""
+
+    LEXICOGRAPHIC = "lexicographic"  # nothing of the privacy of now: it only chooses among the optima
+    TRADE_OFF = "trade-off"  # privacy now for more of it later
+
+
+@dataclass(frozen=True, eq=False)
+class Planner:
+    """What the future of a belief is worth at most: the least of ``cuts`` [cut, state], at the next access.
+
+    The future counts ``discount`` times as much as now. ``bound`` is what no mechanism exceeds in the long run against
+    who remembers everything, an access, within the budget after every history: by the cuts, or the ceiling. A planner
+    belongs to one game, the one with this ``sha256``.
+    """
+
+    outlook: Outlook
+    mode: Mode
+    discount: float
+    cuts: FloatArray
+    bound: float
+    sha256: str
+    seed: int = 0
+
+    def value(self, belief: FloatArray) -> float:
+        """A bound on what the future is worth from an access on at which this is believed; 0 without a future.
+
+        >>> from hideseek import MarkovProfile
+        >>> chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
+        >>> planner = plan(chain, 1 - np.eye(2), 1 - np.eye(2), budget=0.1, discount=0.5, walks=2)
+        >>> round(planner.value(np.array([0.5, 0.5])), 6), round(planner.value(np.array([1.0, 1.0])), 6)
+        (0.2, 0.4)
+        """
+        law = np.asarray(belief, dtype=np.float64)
+        if law.shape != self.cuts.shape[1:] or not (law >= 0).all():
+            rule = f"{self.cuts.shape[1]} numbers >= 0, one a state"
+            raise broken_rule("belief", "Planner.value", rule, f"the shape {law.shape}, or others")
+        return float((self.cuts @ law).min()) if len(self.cuts) else 0.0
+
+    def __post_init__(self) -> None:
+        cuts = np.asarray(self.cuts, dtype=np.float64)
+        if cuts.ndim != 2 or not np.isfinite(cuts).all():
+            raise PlanError(rule_text("cuts", "Planner", "finite numbers, [cut, state]", f"the shape {cuts.shape}"))
+
+    def long_run(self, game: RepeatedGame) -> float:
+        """What no mechanism exceeds in the long run, by the cuts or the ceiling."""
+        if self.outlook is not Outlook.FAR_SIGHTED or not len(self.cuts):
+            return game.ceiling.bound
+        return min(game.ceiling.bound, (1 - self.discount) * self.value(game.start))
+
+    def checked(self, game: RepeatedGame) -> Planner:
+        """The planner, refused unless it was made for this game."""
+        if self.sha256 != game.sha256 or self.cuts.shape[1] != len(game.states):
+            rule = "one that was made for this profile, scenario, metrics and budget"
+            raise PlanError(rule_text("planner", "the game", rule, "another", "Plan anew."))
+        return self
+
+
+Name = TypeVar("Name", bound=StrEnum)
+Trained = Callable[[int, int, float, float], None]  # walks done, walks, privacy an access in the last ones, bound
+
+
+def plan(
+    profile: Profile,
+    privacy: MetricLike,
+    quality: MetricLike,
+    budget: float,
+    scenario: Scenario | None = None,
+    outlook: Outlook | str = Outlook.FAR_SIGHTED,
+    mode: Mode | str = Mode.TRADE_OFF,
+    discount: float = DISCOUNT,
+    walks: int = WALKS,
+    seed: int = 0,
+    progress: Trained | None = None,
+) -> Planner:
+    """Train a planner on the beliefs that ``walks`` lead to; the same seed gives the same planner.
+
+    The secondary outlook is lexicographic and knows no discount; without a discount no outlook has a future.
+
+    ``progress`` is called after every walk with the walks done, their number, the privacy an access that the last ones
+    had, and what nothing can exceed in the long run.
+
+    >>> from hideseek import MarkovProfile
+    >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
+    >>> planner = plan(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1, walks=2)
+    >>> round(planner.bound, 6)
+    0.1
+    """
+    game = RepeatedGame.of(profile, privacy, quality, budget, scenario)
+    return train(game, outlook, mode, discount, walks, seed, progress)
+
+
+def train(
+    game: RepeatedGame,
+    outlook: Outlook | str = Outlook.FAR_SIGHTED,
+    mode: Mode | str = Mode.TRADE_OFF,
+    discount: float = DISCOUNT,
+    walks: int = WALKS,
+    seed: int = 0,
+    progress: Trained | None = None,
+) -> Planner:
+    """As :func:`plan`, for a game that is there."""
+    outlook, mode = named(Outlook, outlook, "outlook"), named(Mode, mode, "mode")
+    discount = scalar(discount, "discount", "plan", "a number >= 0 and < 1")
+    if discount >= 1:
+        raise broken_rule("discount", "plan", "a number >= 0 and < 1", discount)
+    count, seed = whole_number(walks, "walks", "plan"), whole_number(seed, "seed", "plan", least=0)
+    if outlook is Outlook.SECONDARY:
+        mode, discount = Mode.LEXICOGRAPHIC, 1.0
+    most = game.ceiling.bound
+    blank = Planner(outlook, mode, discount, np.zeros((0, len(game.states))), most, game.sha256, seed)
+    if outlook is Outlook.PLAIN or discount == 0:
+        return blank
+    if outlook is Outlook.SECONDARY:
+        return replace(blank, cuts=game.error)
+    trainer = _Trainer(game, blank)
+    trainer.train(count, progress)
+    return trainer.planner()
+
+
+def named(kind: type[Name], value: str, parameter: str, owner: str = "plan") -> Name:
+    """One of the names of a kind."""
+    try:
+        return kind(value)
+    except ValueError:
+        names = " or ".join(repr(str(name)) for name in kind)
+        raise broken_rule(parameter, owner, names, repr(value)) from None
+
+
+class Player:
+    """Plays a game at one belief after another as a planner has it."""
+
+    def __init__(self, game: RepeatedGame, planner: Planner) -> None:
+        self.game, self.planner = game, planner.checked(game)
+        self.lexicographic = planner.mode is Mode.LEXICOGRAPHIC
+        self.ahead = planner.outlook is Outlook.LOOK_AHEAD
+        self.now = Recurring(game.error, game.cost, game.budget)
+        self.later: Recurring | None = None
+        self.cuts, self.kept = np.zeros((0, len(game.states))), 0
+        if len(planner.cuts) or (self.ahead and planner.discount):
+            own = 0.0 if self.lexicographic else 1.0
+            self.later = Recurring(game.error, game.cost, game.budget, own, planner.discount)
+            self.add(planner.cuts if len(planner.cuts) else game.ceiling_cut[None])
+
+    def add(self, cuts: FloatArray) -> None:
+        """More cuts at the next access."""
+        if self.later is not None:
+            self.cuts = np.vstack([self.cuts, cuts])
+            self.later.add(cuts @ self.game.moves.T)
+
+    def keep(self, floor: float = 0.0) -> None:
+        """From now on, :meth:`restore` leads back here: to the long-run law, after a walk that met what matters."""
+        generator, belief = np.random.default_rng(self.planner.seed), self.game.start
+        for _ in range(PRACTICE):
+            found = self.play(belief, floor)
+            if found is not None:
+                belief = self.game.learned(belief, found.table, int(drawn(belief @ found.table, generator)))
+            belief = self.game.later(belief)
+        self.play(self.game.start, floor)
+        self.kept = len(self.cuts)
+        for program in (self.now, self.later):
+            if program is not None:
+                program.keep()
+
+    def restore(self) -> None:
+        """Forget what was played since :meth:`keep`, so that what is played next depends on the belief alone."""
+        self.cuts = self.cuts[: self.kept]
+        for program in (self.now, self.later):
+            if program is not None:
+                program.restore()
+
+    def play(self, belief: FloatArray, floor: float = 0.0) -> Play | None:
+        """The table at a belief, or None where none has as much privacy as the ``floor``."""
+        belief = self.game.belief(belief)
+        first = self.now.play(belief, tolerance=FINE) if self.later is None or self.lexicographic or floor else None
+        if first is not None and first.privacy < floor:
+            return None
+        if self.later is None:
+            return first
+        if first is None or not self.lexicographic:
+            least = floor * (1 + GIVEN_UP / 2)  # or else rounding would miss the floor, and the future not count
+        else:
+            least = first.privacy * (1 - GIVEN_UP / 2)
+        try:
+            found = self.with_future(belief, least, None if first is None else first.table)
+        except SolverError:
+            found = self.now.play(belief, tolerance=FINE) if first is None else first
+        missed = first is not None and found.privacy < max(floor, first.privacy * (1 - GIVEN_UP) * self.lexicographic)
+        return first if missed else found
+
+    def with_future(self, belief: FloatArray, least: float = 0.0, known: FloatArray | None = None) -> Play:
+        """The best table with its future; looking ahead, cuts come until the next access is worth what they say."""
+        program, exact = self.later or self.now, AHEAD if self.ahead else ROUGH
+        for _ in range(ROUNDS if self.ahead else 1):
+            found = program.play(belief, least, exact, known)
+            if not self.ahead:
+                break
+            joint = belief[:, None] * found.table
+            mass = joint.sum(axis=0)
+            reached = np.flatnonzero(mass > UNLIKELY)
+            next_ones = (joint[:, reached] / mass[reached]).T @ self.game.moves
+            plays = [self.now.play(after, tolerance=exact) for after in next_ones]
+            expected = mass[reached] * (self.cuts @ next_ones.T).min(axis=0)
+            worth = mass[reached] * np.array([one.privacy for one in plays])
+            if (expected - worth).sum() * self.planner.discount <= 2 * exact * program.unit:
+                break
+            self.add(np.array([one.cut for one, short in zip(plays, expected - worth > 0, strict=True) if short]))
+        return found
+
+    def play_knowing(self, belief: FloatArray, columns: list[int], floor: float = 0.0) -> Play | None:
+        """As :meth:`play`, where the mechanism knows only these columns of the state, as after a gap."""
+        game = self.game
+        belief = game.belief(belief)
+        inputs, index = np.unique(game.states[:, columns], axis=0, return_inverse=True)
+        group = np.arange(len(inputs))[:, None] == index.ravel()
+        cost = group @ (game.cost * belief[:, None])
+        mass = group @ belief
+        possible = mass > 0
+
+        def folded(errors: FloatArray, price: float) -> Game:
+            return Game(
+                (errors * belief @ group.T)[:, possible], price * cost[possible], game.budget, mass=mass[possible]
+            )
+
+        now = folded(game.error, 1.0)
+        chosen = best = solve(now)
+        if best.privacy < floor:
+            return None
+        if self.later is not None:
+            cuts = self.cuts @ game.moves.T
+            future, weight = folded(cuts - cuts.min(axis=0), 0.0), self.planner.discount
+            if not self.lexicographic:
+                chosen = solve(Alternatives((now, future), weights=np.array([1, weight]) / (1 + weight)), ROUGH)
+            if self.lexicographic or chosen.privacies[0] < floor:
+                chosen = prefer(best, future)
+        laws = np.tile(mass[possible] @ chosen.mechanism.table, (len(inputs), 1))
+        laws[possible] = chosen.mechanism.table
+        return (self.later or self.now).judged(laws[index.ravel()], belief)
+
+
+class _Trainer:
+    """Walks by a planner that learns from them."""
+
+    def __init__(self, game: RepeatedGame, blank: Planner) -> None:
+        self.game, self.blank = game, blank
+        self.generator = np.random.default_rng(blank.seed)
+        self.forever = blank.outlook is Outlook.FAR_SIGHTED
+        size = len(game.states)
+        first: FloatArray = game.ceiling_cut
+        if self.forever:
+            first = np.linalg.solve(np.eye(size) - blank.discount * game.moves, first).astype(np.float64)
+        self.reached = [game.start[None]]  # beliefs at which the value was asked for
+        # cuts are of the trade-off whatever the mode: they bound what any choice can reach
+        self.player = Player(game, replace(blank, mode=Mode.TRADE_OFF, cuts=first[None]))
+        self.unit = self.player.now.unit
+        self.privacies: list[float] = []
+
+    def train(self, walks: int, progress: Trained | None) -> None:
+        """Visit what is believed once a state was told, then what walks lead to, forth and back."""
+        for belief in np.unique(self.game.moves, axis=0):
+            self.visit(belief)
+        quiet = 0
+        for done in range(walks):
+            if quiet == ENOUGH:
+                break
+            known = len(self.player.cuts)
+            belief, short = self.game.start, 0.0
+            way: list[FloatArray] = []
+            for _ in range(LENGTH):
+                found = self.visit(belief)
+                way.append(belief)
+                # the mean of <cut, belief> is the ceiling: what a walk falls short of it by scatters less
+                short += float(self.game.ceiling_cut @ belief - found.privacy) / LENGTH
+                joint = belief[:, None] * found.table
+                release = int(drawn(joint.sum(axis=0), self.generator))
+                belief = self.game.later(self.game.learned(belief, found.table, release))
+            for belief in reversed(way) if self.forever else ():
+                self.visit(belief)
+            quiet = quiet + 1 if len(self.player.cuts) == known else 0
+            self.privacies.append(float(self.game.ceiling_cut @ self.game.start) - short)
+            if progress is not None:
+                progress(done + 1, walks, float(np.mean(self.privacies[-5:])), self.learned.bound)
+
+    def visit(self, belief: FloatArray) -> Play:
+        """Play at a belief, and learn what it is worth."""
+        try:
+            found = self.player.with_future(belief)
+        except SolverError:  # what is known of now teaches nothing of later
+            return self.player.now.play(belief)
+        joint = belief[:, None] * found.table
+        mass = joint.sum(axis=0)
+        self.reached.append((joint[:, mass > ROUGH] / mass[mass > ROUGH]).T @ self.game.moves)
+        if self.forever and (self.player.cuts @ belief).min() - found.cut @ belief > ROUGH * self.unit:
+            self.player.add(found.cut[None])
+        return found
+
+    @property
+    def learned(self) -> Planner:
+        """The planner with all cuts so far."""
+        planner = replace(self.blank, cuts=self.player.cuts)
+        return replace(planner, bound=planner.long_run(self.game))
+
+    def planner(self) -> Planner:
+        """The planner with those cuts that are the least at some belief that was reached."""
+        cuts = self.player.cuts
+        used = np.unique(np.concatenate([(beliefs @ cuts.T).argmin(axis=1) for beliefs in self.reached]))
+        return replace(self.learned, cuts=frozen(cuts[used].copy()))
