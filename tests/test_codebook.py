@@ -31,8 +31,10 @@ from hideseek import (
     design,
     metrics,
 )
-from hideseek.codebook import LARGEST, Deployed, MetricDocument, codebook_from, metric_document, metric_from
-from tests.fuzz_codebook import fuzz, put_together, seeds, signed, taken_apart, unsigned, written
+from hideseek.codebook import Deployed, codebook_from
+from hideseek.documents import MetricDocument, metric_document, metric_from
+from hideseek.sealed import LARGEST
+from tests.fuzz_sealed import codebooks, fuzz, put_together, signed, taken_apart, unsigned, written
 
 MATRIX = [[0.6, 0.3, 0.1], [0.25, 0.5, 0.25], [0.1, 0.3, 0.6]]
 REGIONS = Places([46.52, 46.53, 46.55], [6.57, 6.58, 6.57], ('a "quoted" \\ name', "Zürich\n\x7f", "日本 😀 \u2028"))
@@ -112,7 +114,7 @@ def test_other_tools_can_read_the_tensors(file):
     np.testing.assert_array_equal(tensors["1.table.0.weights"], made().stages[1].tables[0].weights)
 
 
-@pytest.mark.parametrize("content", seeds())
+@pytest.mark.parametrize("content", codebooks())
 def test_every_scenario_survives_and_parts_put_together_are_the_file(content):
     assert codebook_from(memoryview(content)).content == content
     assert put_together(*taken_apart(content)) == content
@@ -159,7 +161,7 @@ WITHIN = {
 @pytest.mark.parametrize("name", WITHIN)
 def test_every_metric_survives_as_a_recipe(name):
     metric = WITHIN[name]
-    text = msgspec.json.encode(metric_document(metric, REGIONS))
+    text = msgspec.json.encode(metric_document(metric, REGIONS, "test"))
     back = metric_from(msgspec.json.decode(text, type=MetricDocument), REGIONS, 3)
     assert (back.name, back.unit, back.looks_back) == (metric.name, metric.unit, metric.looks_back)
     left, right = np.random.default_rng(0).integers(0, 3, (2, 20, 2))
@@ -528,7 +530,7 @@ def first(value):
 
 
 TENSORS = {
-    "unused": (lambda d, t: t.update({"9.attack.price": ["F64", [0], b""]}), "no stage needs"),
+    "unused": (lambda d, t: t.update({"9.attack.price": ["F64", [0], b""]}), "nothing needs"),
     "missing": (lambda d, t: t.pop("2.attack.price"), "missing"),
     "other type": (tensor("2.attack.price", lambda own: own, "U64"), "another type"),
     "other dimensions": (tensor("2.attack.price", lambda own: own[None]), "another type"),
@@ -654,7 +656,7 @@ def test_tables_that_lose_more_than_the_budget_are_refused_although_the_certific
 
 def test_a_short_fuzz_finds_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    count = fuzz(400, seed=7)
+    count = fuzz("codebook", 400, seed=7)
     assert count["refused"] > 300
     assert count["accepted"] > 0
 

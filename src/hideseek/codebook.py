@@ -1,53 +1,47 @@
 """A codebook: what to expose at every place after every history, as whole numbers with the proof of their worth.
 
-The file is safetensors: tensors by name, and a header with everything else. It is mapped, not read, and believed only
-after its checksum, its tables and its certificate have been worked out again.
+The file is sealed (see :mod:`hideseek.sealed`), and believed only after its checksum, its tables and its certificate
+have been worked out again.
 """
 
 from __future__ import annotations
 
-import hashlib
-import math
-import mmap
 import os
-import stat
-import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
-from safetensors.numpy import save
 
-from hideseek import metrics
-from hideseek.arrays import IntArray, product, refuse_if_too_large
-from hideseek.errors import CodebookError, HideseekError, broken_rule
-from hideseek.files import RegionsDocument, regions_document, regions_from, write_privately
+from hideseek.arrays import IntArray
+from hideseek.documents import (
+    MOST,
+    PLACE,
+    Amount,
+    MetricDocument,
+    ScenarioDocument,
+    StepLength,
+    check_step,
+    metric_document,
+    metric_from,
+    read_regions,
+    scenario_document,
+    scenario_from,
+    tabulated,
+)
+from hideseek.errors import CodebookError, broken_rule
+from hideseek.files import RegionsDocument, regions_document
 from hideseek.metrics import Metric
 from hideseek.regions import Regions
 from hideseek.scenario import Scenario
-from hideseek.stage import NOTHING, Attack, Prior, Stage, Worth
+from hideseek.sealed import BLANK, Checksum, Count, FileKind
+from hideseek.stage import Attack, Prior, Stage, Worth
 from hideseek.table import Table, Unsigned
-from hideseek.traces import checked_step
 
-VERSION = 1
-LARGEST = 256 * 2**20  # bytes
-LARGEST_HEADER = 16 * 2**20
-BLANK = "0" * 64  # stands for the checksum while it is worked out
 TINY = 1e-12  # a loss that is none
 AGREE = 1e-9  # numbers of the certificate, stored and worked out again
-NESTED = 16  # metrics in one another
-NUMBERS = {name: np.dtype(kind) for name, kind in {"U16": "<u2", "U32": "<u4", "U64": "<u8", "F64": "<f8"}.items()}
-MOST = 2**20  # places
-PLACE = ("U16", "U32")
-
-Count = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
-Amount = Annotated[float, msgspec.Meta(ge=0)]
-Offset = Annotated[int, msgspec.Meta(ge=-(10**6), le=10**6)]
-Several = Annotated[tuple[Offset, ...], msgspec.Meta(max_length=64)]
 
 
 class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,65 +75,19 @@ class Deployed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     plain_second_privacy: Amount
 
 
-class PairsDocument(msgspec.Struct, tag="pairs", forbid_unknown_fields=True):
-    """Factors of places, or of pairs of them."""
-
-    pairs: list[tuple[int | tuple[int, int], float]]
-
-
-class MetricDocument(msgspec.Struct, tag="metric", forbid_unknown_fields=True):
-    """Which function makes a metric, with which arguments."""
-
-    name: str
-    arguments: dict[str, Argument]
-
-
-Argument = MetricDocument | PairsDocument | list[float | list[float]] | Literal["regions"] | None
-
-
-RECIPES = {
-    *("hamming", "distance", "from_matrix", "squared", "total", "minimum", "maximum"),
-    *("sensitive", "sensitive_transitions", "tolerant", "speed"),
-}
-ARGUMENTS: dict[str, tuple[type, ...]] = {
-    "metric": (MetricDocument,),
-    "regions": (str,),
-    "matrix": (list,),
-    "weights": (list, PairsDocument, type(None)),
-    "tolerance": (list, PairsDocument),
-    "transitions": (PairsDocument, type(None)),
-    "entering": (PairsDocument, type(None)),
-    "leaving": (PairsDocument, type(None)),
-}
-
-
-class _ScenarioDocument(msgspec.Struct, forbid_unknown_fields=True):
-    target: Several
-    seen: Several
-    release: Several
-    quality: Several
-    known: Several
-    causal: bool
-    every: Offset
-
-
 class _StageDocument(msgspec.Struct, forbid_unknown_fields=True):
-    scenario: _ScenarioDocument
+    scenario: ScenarioDocument
     then: Count
     certificate: Summary
 
 
-class _Version(msgspec.Struct):
-    hideseek_codebook: Count
-
-
 class _Document(msgspec.Struct, forbid_unknown_fields=True):
     hideseek_codebook: Count
-    sha256: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
-    step: Annotated[str, msgspec.Meta(max_length=64)]
+    sha256: Checksum
+    step: StepLength
     places: Annotated[int, msgspec.Meta(ge=2, le=MOST)]
     regions: RegionsDocument | None
-    scenario: _ScenarioDocument
+    scenario: ScenarioDocument
     privacy: MetricDocument
     quality: MetricDocument
     budget: Amount
@@ -148,10 +96,7 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     deployed: Deployed
 
 
-class _Tensor(msgspec.Struct, forbid_unknown_fields=True):
-    dtype: Literal["U16", "U32", "U64", "F64"]
-    shape: Annotated[list[Count], msgspec.Meta(max_length=2)]
-    data_offsets: tuple[Count, Count]
+CODEBOOK = FileKind("codebook", 1, _Document, CodebookError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,16 +164,16 @@ class Codebook:
         tensors = {}
         for number, stage in enumerate(self.stages):
             for name, array in tensors_of(stage).items():
-                tensors[f"{number}.{name}"] = np.ascontiguousarray(array)
+                tensors[f"{number}.{name}"] = array
         document = _Document(
-            hideseek_codebook=VERSION,
+            hideseek_codebook=CODEBOOK.version,
             sha256=BLANK,
             step=self.step,
             places=self.places,
             regions=None if self.regions is None else regions_document(self.regions),
             scenario=scenario_document(self.scenario),
-            privacy=metric_document(self.tabulated(self.privacy, "privacy"), self.regions),
-            quality=metric_document(self.tabulated(self.quality, "quality"), self.regions),
+            privacy=self.metric_document("privacy"),
+            quality=self.metric_document("quality"),
             budget=self.budget,
             stages=[
                 _StageDocument(scenario_document(stage.scenario), stage.then, summary(worth))
@@ -237,93 +182,39 @@ class Codebook:
             gaps=list(self.gaps),
             deployed=self.deployed,
         )
-        unsigned = save(tensors, {"hideseek": msgspec.json.encode(document).decode()})
-        return unsigned.replace(BLANK.encode(), hashlib.sha256(unsigned).hexdigest().encode(), 1)
+        return CODEBOOK.sealed(document, tensors)
 
     @cached_property
     def sha256(self) -> str:
         """The checksum of the file, by which a device knows its codebook."""
-        return self.checksum or read_header(self.content)[0].sha256
+        return self.checksum or CODEBOOK.opened(self.content).document.sha256
 
-    def tabulated(self, metric: Metric, role: str) -> Metric:
-        """A metric of one's own, as a matrix, if it compares single places; others tell how they are made."""
-        if metric.recipe is not None:
-            return metric
-        pairs = (self.scenario.target,) if role == "privacy" else (self.scenario.quality, self.scenario.release)
-        if any(len(offsets) > 1 for offsets in pairs) or metric.looks_back:
-            rule = "one of hideseek's own, or a function of single places, to be written to a file"
-            raise broken_rule(role, "Codebook.save", rule, repr(metric.name))
-        every = product(self.places, 1)
-        return metrics.from_matrix(metric.between(every, every, NOTHING))
+    def metric_document(self, role: Literal["privacy", "quality"]) -> MetricDocument:
+        """One of its metrics as plain data."""
+        owner = "Codebook.save"
+        metric = tabulated(getattr(self, role), role, self.scenario, self.places, owner)
+        return metric_document(metric, self.regions, owner)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the codebook whole or not at all, readable by its owner only: it tells the user's habits."""
         codebook_from(memoryview(self.content))  # nothing is written that would not be read
-        file = codebook_path(path, "Codebook.save")
-        try:
-            write_privately(file, self.content)
-        except OSError as error:
-            raise CodebookError(f"The codebook {file} cannot be written: {error.strerror}.") from None
+        CODEBOOK.save(path, self.content, "Codebook.save")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Codebook:
         """Map a codebook, and refuse it unless everything that it claims holds for the integers that it stores."""
-        file = codebook_path(path, "Codebook.load")
-        mapped = map_file(file)
-        try:
-            return codebook_from(memoryview(mapped))
-        except HideseekError as error:
-            reason = str(error)
-        except MemoryError:
-            reason = "It needs more memory than there is."
-        mapped.close()  # outside of the handlers, whose error would still hold views of it
-        raise CodebookError(f"{file.name} is no codebook to trust: {reason}")
-
-
-def codebook_path(path: str | os.PathLike[str], owner: str) -> Path:
-    """The path of a file."""
-    try:
-        return Path(path)
-    except TypeError:
-        raise broken_rule("path", owner, "the path of a file", repr(path)) from None
-
-
-def map_file(file: Path) -> mmap.mmap:
-    """A file's content, mapped; refused unless it is a plain file of a size that a codebook may have."""
-    try:
-        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not keep us waiting
-        try:
-            about = os.fstat(handle)
-            if not stat.S_ISREG(about.st_mode) or not 0 < about.st_size <= LARGEST:
-                rule = f"a file of 1 to {LARGEST} bytes"
-                raise CodebookError(f"{file.name} is no codebook: that is {rule}, and this has {about.st_size}.")
-            return mmap.mmap(handle, about.st_size, access=mmap.ACCESS_READ)
-        finally:
-            os.close(handle)
-    except CodebookError:
-        raise
-    except OSError as error:
-        raise CodebookError(f"The codebook {file} cannot be read: {error.strerror}.") from None
-    except ValueError as error:  # a name that no file can have, or a file cut short meanwhile
-        raise CodebookError(f"The codebook {str(file)!r} cannot be read: {error}.") from None
+        return CODEBOOK.load(path, "Codebook.load", codebook_from)
 
 
 @np.errstate(all="ignore")
 def codebook_from(content: memoryview) -> Codebook:
     """The codebook that a file's content holds, verified; numbers that overflow on the way are refused at its end."""
-    document, tensors, data = read_header(content)
-
-    def take(name: str, *kinds: str, ndim: int = 1) -> Any:
-        entry = tensors.pop(name, None)
-        if entry is None or entry.dtype not in kinds or len(entry.shape) != ndim:
-            raise CodebookError(f"The tensor {name} is missing, or of another type.")
-        return np.frombuffer(data[slice(*entry.data_offsets)], NUMBERS[entry.dtype]).reshape(entry.shape)
-
+    file = CODEBOOK.opened(content)
+    document = file.document
     places, scenario = document.places, scenario_from(document.scenario)
     check_step(document.step)
-    stages = tuple(stage_from(entry, number, places, take) for number, entry in enumerate(document.stages))
-    if tensors:
-        raise CodebookError("It holds tensors that no stage needs.")
+    stages = tuple(stage_from(entry, number, places, file.take) for number, entry in enumerate(document.stages))
+    file.end()
     check_ways(scenario, stages, document.gaps)
     regions = None if document.regions is None else read_regions(document.regions)
     if regions is not None and len(regions) != places:
@@ -346,49 +237,6 @@ def codebook_from(content: memoryview) -> Codebook:
         verify(entry.certificate, summary(worth), document.budget)
     check_deployed(codebook, [entry.certificate for entry in document.stages])
     return codebook
-
-
-def read_header(content: memoryview | bytes) -> tuple[_Document, dict[str, _Tensor], memoryview]:
-    """The header's document and list of tensors, and the data behind it; the checksum covers every byte."""
-    view = memoryview(content)
-    if len(view) < 8:
-        raise CodebookError("It is cut short.")
-    (length,) = struct.unpack("<Q", view[:8])
-    if length > min(LARGEST_HEADER, len(view) - 8) or length % 8:
-        raise CodebookError("Its header is longer than the file, or than any header, or ends within a number.")
-    header, data = bytes(view[8 : 8 + length]), view[8 + length :]
-    try:
-        entries = msgspec.json.decode(header, type=dict[str, msgspec.Raw])
-        about = msgspec.json.decode(entries.pop("__metadata__"), type=dict[str, str])
-        text = about["hideseek"]
-        version = msgspec.json.decode(text, type=_Version).hideseek_codebook
-        if version != VERSION:
-            newer = "was written by a newer hideseek" if version > VERSION else "has a version that never was"
-            raise CodebookError(f"It {newer} (format {version}).")
-        document = msgspec.json.decode(text, type=_Document)
-        tensors = {name: msgspec.json.decode(entry, type=_Tensor) for name, entry in entries.items()}
-    except (msgspec.DecodeError, UnicodeError, KeyError, RecursionError) as error:
-        raise CodebookError(f"Its header is not that of a codebook: {error}.") from None
-    # one way to write everything: no key twice, no number or name in another guise
-    written = msgspec.json.encode({"__metadata__": {"hideseek": msgspec.json.encode(document).decode()}, **tensors})
-    if written.ljust(-(-len(written) // 8) * 8) != header:
-        raise CodebookError("Its header is not written as hideseek writes it.")
-    digest = hashlib.sha256(view[:8])
-    digest.update(header.replace(document.sha256.encode(), BLANK.encode(), 1))
-    digest.update(data)
-    if digest.hexdigest() != document.sha256:
-        raise CodebookError("Its checksum is wrong: it was damaged or changed.")
-    end = 0
-    for tensor in tensors.values():
-        begin, size = tensor.data_offsets[0], NUMBERS[tensor.dtype].itemsize
-        if begin != end or begin % size:
-            raise CodebookError("Its tensors overlap, or do not follow one another.")
-        end = tensor.data_offsets[1]
-        if end - begin != size * math.prod(tensor.shape):
-            raise CodebookError("A tensor has another size than it says.")
-    if end != len(data):
-        raise CodebookError("Its tensors end elsewhere than the file.")
-    return document, tensors, data
 
 
 def tensors_of(stage: Stage) -> dict[str, Any]:
@@ -483,22 +331,6 @@ def check_deployed(codebook: Codebook, stages: Sequence[Summary]) -> None:
         raise CodebookError("It tells what happens after gaps that it has no stages for, or does not.")
 
 
-def check_step(step: str) -> None:
-    """Refuse what is no length of time."""
-    try:
-        checked_step(step, "Codebook")
-    except (OverflowError, Warning) as error:  # pandas warns of units that it gives up
-        raise CodebookError(f"Its step is no length of time: {error}.") from None
-
-
-def read_regions(document: RegionsDocument) -> Regions:
-    """Regions from plain data."""
-    try:
-        return regions_from(document)
-    except OverflowError as error:  # names of hexagons that are longer than any
-        raise CodebookError(f"It has regions that cannot be: {error}.") from None
-
-
 def summary(worth: Worth) -> Summary:
     """Five numbers of a stage."""
     return Summary(
@@ -523,72 +355,3 @@ def verify(claimed: Summary, found: Summary, budget: float) -> None:
 def looks_back(scenario: Scenario) -> bool:
     """Whether a mechanism depends on earlier releases or places, so that missed accesses matter to it."""
     return min(*scenario.known, *scenario.seen, 0) < 0
-
-
-def scenario_document(scenario: Scenario) -> _ScenarioDocument:
-    """A scenario as plain data."""
-    return _ScenarioDocument(**{name: getattr(scenario, name) for name in _ScenarioDocument.__struct_fields__})
-
-
-def scenario_from(document: _ScenarioDocument) -> Scenario:
-    """A scenario from plain data, in which nothing is left to the defaults."""
-    scenario = Scenario(**{name: getattr(document, name) for name in _ScenarioDocument.__struct_fields__})
-    if scenario_document(scenario) != document:
-        raise CodebookError("It leaves a part of its scenario open.")
-    return scenario
-
-
-def metric_document(metric: Metric, regions: Regions | None) -> MetricDocument:
-    """How a metric is made, as plain data."""
-    if metric.recipe is None:
-        rule = "made of hideseek's own metrics all through, to be written to a file"
-        raise broken_rule("metric", "Codebook.save", rule, repr(metric.name))
-    name, arguments = metric.recipe
-    return MetricDocument(name, {key: argument_document(value, regions) for key, value in arguments.items()})
-
-
-def argument_document(value: object, regions: Regions | None) -> Argument:
-    """One argument of a metric as plain data; regions are the codebook's own."""
-    if value is None:
-        return None
-    if isinstance(value, Metric):
-        return metric_document(value, regions)
-    if isinstance(value, Mapping):
-        return PairsDocument([(key, float(factor)) for key, factor in value.items()])
-    if isinstance(value, Sequence | np.ndarray):
-        numbers: list[Any] = np.asarray(value, dtype=np.float64).tolist()
-        return numbers
-    if regions is None or not np.array_equal(getattr(value, "centres", ()), regions.centres):
-        rule = "in the regions of the profile, to be written to a file"
-        way_out = "Make the profile with these regions, or the metric with the profile's."
-        raise broken_rule("metric", "Codebook.save", rule, "others", way_out)
-    return "regions"
-
-
-def metric_from(document: MetricDocument, regions: Regions | None, places: int, depth: int = 1) -> Metric:
-    """A metric from plain data, made by nothing but hideseek's own functions."""
-
-    def made(name: str, argument: Argument) -> Any:
-        if not isinstance(argument, ARGUMENTS.get(name, ())) or (argument == "regions" and regions is None):
-            raise CodebookError(f"It is measured by something that hideseek does not know: {name!r}.")
-        match argument:
-            case MetricDocument():
-                return metric_from(argument, regions, places, depth + 1)
-            case PairsDocument():
-                named = dict(argument.pairs)  # a table as long as the largest of them will be made
-                if len(named) < len(argument.pairs) or not all(0 <= np.min(k) <= np.max(k) < MOST for k in named):
-                    raise CodebookError("A metric names a place twice, or one that cannot be.")
-                return named
-            case "regions":
-                refuse_if_too_large(64 * places**2, f"The distances of {places} places")
-                return regions
-        return argument
-
-    if document.name not in RECIPES or depth > NESTED:
-        raise CodebookError(f"It is measured by something that hideseek does not know: {document.name!r}.")
-    arguments = {name: made(name, argument) for name, argument in document.arguments.items()}
-    try:
-        result: Metric = getattr(metrics, document.name)(**arguments)
-    except TypeError as error:
-        raise CodebookError(f"It is measured by something that hideseek does not know: {error}.") from None
-    return result

@@ -9,9 +9,11 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
+from hideseek.arrays import FloatArray, IntArray
 from hideseek.errors import HideseekError, ParameterError, TraceError, broken_rule
 from hideseek.files import RegionsDocument, regions_document, regions_from, write_privately
 from hideseek.mobility import MarkovProfile, regions_of
+from hideseek.regions import Regions
 
 VERSION = 1
 LARGEST = 256 * 2**20  # bytes
@@ -94,9 +96,14 @@ def profile_from(document: _ProfileFile) -> MarkovProfile:
         if not (0 <= state < len(states) and 0 <= place < len(regions)):
             raise ParameterError(f"The transition from state {state} to place {place} lies outside its tables.")
         kernel[state, place] = probability
-    if states.max() >= len(regions) or len(np.unique(states, axis=0)) < len(states):
+    return chain_from(states, kernel, regions, document.step, "load_profile")
+
+
+def chain_from(states: IntArray, kernel: FloatArray, regions: Regions | None, step: str, owner: str) -> MarkovProfile:
+    """The chain with these transitions [state, place], in any order of its states; refused unless it is one."""
+    if not states.size or states.max() >= kernel.shape[1] or len(np.unique(states, axis=0)) < len(states):
         raise ParameterError("Its states name a place that does not exist, or one twice.")
-    if np.abs(kernel.sum(axis=1) - 1).max() > 1e-9:
+    if not (kernel.min() >= 0 and np.abs(kernel.sum(axis=1) - 1).max() <= 1e-9):
         raise ParameterError("The transitions of a state do not sum to 1.")
     order = np.lexsort(states.T[::-1])
-    return MarkovProfile.from_kernel(states[order], kernel[order], regions, document.step, "matrix", "load_profile")
+    return MarkovProfile.from_kernel(states[order], kernel[order], regions, step, "matrix", owner)

@@ -1,6 +1,6 @@
-"""Hostile codebooks: structural changes with a right checksum, and blind ones. Only CodebookError may come of them.
+"""Hostile files: structural changes with a right checksum, and blind ones. Only their kind's error may come of them.
 
-python -m tests.fuzz_codebook [seconds]    mutate until then; with atheris installed, guided by coverage
+python -m tests.fuzz_sealed codebook|plan [seconds]    mutate until then; with atheris installed, guided by coverage
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import struct
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from copy import deepcopy
 from functools import cache
 from importlib import import_module
@@ -21,8 +22,24 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from hideseek import CodebookError, HideseekError, MarkovProfile, Places, Scenario, design, metrics
-from hideseek.codebook import BLANK, Codebook
+from hideseek import (
+    Codebook,
+    CodebookError,
+    HideseekError,
+    MarkovProfile,
+    Places,
+    PlanError,
+    RepeatedGame,
+    Scenario,
+    SolverError,
+    design,
+    load_plan,
+    metrics,
+    save_plan,
+)
+from hideseek.plan_file import content_of
+from hideseek.planner import Player, train
+from hideseek.sealed import BLANK
 
 SLOW = 10.0  # seconds for one small file: something grew out of proportion
 WIDTH = {"U16": 2, "U32": 4, "U64": 8, "F64": 8}
@@ -89,23 +106,45 @@ def unsigned(content: bytes) -> bytes:
     return content.replace(taken_apart(content)[0]["sha256"].encode(), BLANK.encode(), 1)
 
 
+REGIONS = Places([46.52, 46.53], [6.57, 6.58], ("home", "work"))
+HAMMING = metrics.hamming()
+
+
+def profile() -> MarkovProfile:
+    return MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]], REGIONS)
+
+
 @cache
-def seeds() -> list[bytes]:
+def codebooks() -> list[bytes]:
     """Small codebooks of several scenarios and metrics."""
-    regions = Places([46.52, 46.53], [6.57, 6.58], ("home", "work"))
-    profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]], regions)
-    hamming = metrics.hamming()
-    far = metrics.sensitive(metrics.distance(regions), {1: 5.0})
+    far = metrics.sensitive(metrics.distance(REGIONS), {1: 5.0})
     made = [
-        (Scenario.past_present(1), hamming, hamming, 0.1, 3),
-        (Scenario.sporadic(), far, metrics.squared(metrics.distance(regions)), 1e5, 1),
-        (Scenario.present_future("unknown"), hamming, metrics.total(hamming, [1.0, 2.0]), 0.3, 1),
-        (Scenario.in_between(2), metrics.total(hamming), metrics.from_matrix([[0.0, 1.0], [2.0, 0.0]]), 0.2, 2),
+        (Scenario.past_present(1), HAMMING, HAMMING, 0.1, 3),
+        (Scenario.sporadic(), far, metrics.squared(metrics.distance(REGIONS)), 1e5, 1),
+        (Scenario.present_future("unknown"), HAMMING, metrics.total(HAMMING, [1.0, 2.0]), 0.3, 1),
+        (Scenario.in_between(2), metrics.total(HAMMING), metrics.from_matrix([[0.0, 1.0], [2.0, 0.0]]), 0.2, 2),
     ]
     return [
-        design(profile, scenario, privacy, quality, budget, gaps=gaps, workers=1).content
+        design(profile(), scenario, privacy, quality, budget, gaps=gaps, workers=1).content
         for scenario, privacy, quality, budget, gaps in made
     ]
+
+
+@cache
+def plans() -> list[bytes]:
+    """Small plans of every outlook, with several scenarios and metrics."""
+    metres = metrics.distance(REGIONS)
+    made = [
+        ("far-sighted", Scenario.sporadic(), metres, metrics.squared(metres), 1e5),
+        ("look-ahead", Scenario(target=(-1, 0)), metrics.total(HAMMING, [1.0, 2.0]), HAMMING, 0.2),
+        ("secondary", Scenario.in_between(2), metrics.total(HAMMING), metrics.from_matrix([[0.0, 1], [2, 0]]), 0.2),
+        ("plain", Scenario(target=(0, 1), known=(0,)), HAMMING, metrics.sensitive(HAMMING, {1: 5.0}), 0.1),
+    ]
+    games = [
+        (RepeatedGame.of(profile(), privacy, quality, budget, scenario), outlook)
+        for outlook, scenario, privacy, quality, budget in made
+    ]
+    return [content_of(game, train(game, outlook, walks=1)) for game, outlook in games]
 
 
 def spots(value: object) -> list[tuple]:
@@ -187,28 +226,49 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
     return put_together(document, tensors)
 
 
-def attempt(content: bytes, file: Path) -> Codebook | None:
-    """Load, use and write again what was accepted; any error but CodebookError escapes, and so does slowness."""
-    file.write_bytes(content)
-    start = time.perf_counter()
+def attempt_codebook(file: Path) -> bool:
+    """Load, use and write again; any error but CodebookError escapes."""
     try:
         codebook = Codebook.load(file)
     except CodebookError:
-        codebook = None
+        return False
+    assert Codebook.load(file).sha256 == codebook.sha256
+    try:
+        codebook.simulate(np.indices((2, 12))[0], lambda n: np.full(n, 2**32 - 1, np.uint32))
+        again = codebook.content
+    except HideseekError:
+        return True
+    file.write_bytes(again)
+    Codebook.load(file)
+    return True
+
+
+def attempt_plan(file: Path) -> bool:
+    """Load, play and write again; any error but PlanError escapes."""
+    try:
+        game, planner = load_plan(file)
+    except PlanError:
+        return False
+    with suppress(SolverError):  # cuts may be as large as numbers are
+        Player(game, planner).play(game.start)
+    save_plan(game, planner, file)
+    assert load_plan(file)[1].sha256 == planner.sha256
+    return True
+
+
+KINDS = {"codebook": (codebooks, attempt_codebook), "plan": (plans, attempt_plan)}
+
+
+def attempt(kind: str, content: bytes, file: Path) -> bool:
+    """Whether a file is accepted; any error but that of its kind escapes, and so does slowness."""
+    file.write_bytes(content)
+    start = time.perf_counter()
+    accepted = KINDS[kind][1](file)
     assert time.perf_counter() - start < SLOW, "a small file takes too long"
-    if codebook is not None:
-        assert Codebook.load(file).sha256 == codebook.sha256
-        try:
-            codebook.simulate(np.indices((2, 12))[0], lambda n: np.full(n, 2**32 - 1, np.uint32))
-            again = codebook.content
-        except HideseekError:
-            return codebook
-        file.write_bytes(again)
-        Codebook.load(file)
-    return codebook
+    return accepted
 
 
-def fuzz(iterations: int, seed: int, seconds: float = float("inf")) -> dict[str, int]:
+def fuzz(kind: str, iterations: int, seed: int, seconds: float = float("inf")) -> dict[str, int]:
     """Mutate so often; how many files were accepted and refused."""
     chance, end = random.Random(seed), time.monotonic() + seconds
     count = {"accepted": 0, "refused": 0}
@@ -216,25 +276,26 @@ def fuzz(iterations: int, seed: int, seconds: float = float("inf")) -> dict[str,
         for number in range(iterations):
             if time.monotonic() > end:
                 break
-            content = mutated(chance.choice(seeds()), chance)
+            content = mutated(chance.choice(KINDS[kind][0]()), chance)
             try:
-                accepted = attempt(content, Path(folder) / "fuzz.hideseek")
+                accepted = attempt(kind, content, Path(folder) / f"fuzz.{kind}")
             except BaseException:
-                Path(f"crash-{seed}-{number}.hideseek").write_bytes(content)
+                Path(f"crash-{seed}-{number}.{kind}").write_bytes(content)
                 raise
-            count["refused" if accepted is None else "accepted"] += 1
+            count["accepted" if accepted else "refused"] += 1
     return count
 
 
 def main() -> None:
+    kind = sys.argv.pop(1)
     if find_spec("atheris"):
         atheris = import_module("atheris")
         folder = tempfile.TemporaryDirectory()
-        file = Path(folder.name) / "fuzz.hideseek"
-        atheris.Setup(sys.argv, lambda data: attempt(data, file))
+        file = Path(folder.name) / f"fuzz.{kind}"
+        atheris.Setup(sys.argv, lambda data: attempt(kind, data, file))
         atheris.Fuzz()
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    print(fuzz(10**9, time.time_ns(), seconds))
+    print(fuzz(kind, 10**9, time.time_ns(), seconds))
 
 
 if __name__ == "__main__":
