@@ -828,7 +828,7 @@ def test_online_modules_draw_from_nothing_but_the_operating_system():
                     waiting.append(parts[1])
     assert seen == {
         *("device", "codebook", "stage", "table", "metrics", "scenario", "regions", "files", "arrays", "errors"),
-        "traces",
+        *("traces", "documents", "sealed"),
     }
 
 

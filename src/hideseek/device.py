@@ -1,4 +1,4 @@
-"""A device: exposes at most one place a step by a codebook, and keeps the state that this takes.
+"""Devices: they answer once a step, and keep the state that this takes; here the one that has a codebook.
 
 What is exposed is on disk before it is told, so that a crash leaves either nothing told or the same to tell again.
 Errors, answers and representations never hold the true place; the state holds its number as long as a table needs it.
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -25,6 +25,7 @@ from hideseek.arrays import IntArray
 from hideseek.codebook import Codebook
 from hideseek.errors import StateError, broken_rule
 from hideseek.files import sync_folder, write_privately
+from hideseek.regions import Regions
 from hideseek.scenario import Offsets, Scenario
 from hideseek.stage import Stage
 from hideseek.table import WORDS, Unsigned
@@ -36,7 +37,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Place = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 Point = tuple[float, float]
-Reason = Literal["", "clock", "not due", "gap", "history"]
+Reason = Literal["", "clock", "not due", "gap", "history", "floor", "budget"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Answer:
 
     ``at`` is when the step begins. ``reason``, when nothing is told: ``"clock"`` (a later step was answered already),
     ``"not due"`` (no access at this step), ``"gap"`` (no table for so long a silence, see :meth:`Device.restart`),
-    ``"history"`` (a table looks at a step that was not asked about). Reasons follow from times and answers alone.
+    ``"history"`` (a table looks at a step that was not asked about), ``"floor"`` and ``"budget"`` (see
+    :class:`hideseek.LiveDevice`). Reasons follow from times and answers alone.
 
     >>> Answer("withheld", "2026-01-05T08:00:00+00:00", reason="not due").place is None
     True
@@ -57,6 +59,156 @@ class Answer:
     longitude: float | None = None
     place: int | None = None
     reason: Reason = ""
+
+
+class _Head(msgspec.Struct):
+    """What says whether the rest can be read."""
+
+    hideseek_state: int
+    sha256: str
+
+
+class Saved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What every state begins with: its version, what it belongs to, and the last answered step."""
+
+    hideseek_state: int
+    sha256: str
+    last: int
+
+    @property
+    def said(self) -> tuple[int | None, Reason]:
+        """The release of the last step, or why there was none."""
+        raise NotImplementedError
+
+
+State = TypeVar("State", bound=Saved)
+
+
+class StepDevice(Generic[State]):
+    """What devices have in common: one answer a step, which is in the file ``state`` before it is told.
+
+    A device adds its ``kind`` of state, when one is possible, and by which ``rule`` the next one follows. The state is
+    for its owner only. Any number of devices in any number of processes may share it.
+    """
+
+    kind: type[State]
+    rule: str
+
+    def __init__(self, regions: Regions, step: str, sha256: str, state: str | os.PathLike[str]) -> None:
+        self.regions, self.sha256 = regions, sha256
+        self.step = checked_step(step, type(self).__name__).to_pytimedelta()
+        self.path = state_path(state, type(self).__name__)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.rule}={self.sha256[:12]}, state={self.path.name!r})"
+
+    @property
+    def _owner(self) -> str:
+        return f"{type(self).__name__}.expose"
+
+    def _possible(self, state: State) -> bool:
+        """Whether a device like this can have come to a state."""
+        raise NotImplementedError
+
+    def _once(self, step: int, follow: Callable[[State | None], State | Reason]) -> Answer:
+        """The answer of a step: the one it has, or that of the state which follows, or the reason why none does."""
+        with self._locked():
+            state = self._read()
+            if state is not None and step == state.last:
+                sync_folder(self.path.parent)  # who wrote it may have died before the answer was safe
+                return self._answer(step, *state.said)
+            if state is not None and step < state.last:
+                return self._answer(step, None, "clock")
+            found = follow(state)
+            if isinstance(found, str):
+                return self._answer(step, None, found)
+            self._write(found)
+            return self._answer(step, *found.said)
+
+    def _step(self, at: datetime | str) -> int:
+        rule = "a time with its offset from UTC, as a datetime or in ISO 8601"
+        try:
+            time = datetime.fromisoformat(at) if isinstance(at, str) else at
+            if not isinstance(time, datetime) or time.utcoffset() is None:
+                raise ValueError
+        except ValueError:
+            raise broken_rule("at", self._owner, rule, "something else, or a time without one") from None
+        step = (time - EPOCH) // self.step
+        if self._begin(step) is None:
+            raise broken_rule("at", self._owner, rule, "one at the end of all times")
+        return step
+
+    def _begin(self, step: int) -> datetime | None:
+        """When a step begins, if datetime reaches so far."""
+        try:
+            return EPOCH + step * self.step
+        except OverflowError:
+            return None
+
+    def _place(self, latitude: float, longitude: float, parameter: str) -> int:
+        """The number of the place that holds a point, or of the nearest; a wrong point is not repeated in the error."""
+        for value, limit in ((latitude, 90), (longitude, 180)):
+            is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            if not is_number or not abs(value) <= limit:
+                rule = "numbers of degrees from -90 to 90 and from -180 to 180"
+                raise broken_rule(parameter, self._owner, rule, "something else")
+        place = int(self.regions.locate(latitude, longitude)[0])
+        return place if place >= 0 else int(self.regions.nearest(latitude, longitude)[0])
+
+    def _answer(self, step: int, release: int | None, reason: Reason = "") -> Answer:
+        at = (EPOCH + step * self.step).isoformat()
+        if release is None:
+            return Answer("withheld", at, reason=reason)
+        latitude, longitude = self.regions.centres[release].tolist()
+        return Answer("exposed", at, latitude, longitude, release)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Alone with the state; whatever the system refuses meanwhile, nothing is exposed."""
+        try:
+            handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise self._unusable(f"cannot be read or written: {error.strerror or type(error).__name__}") from None
+
+    def _unusable(self, why: str) -> StateError:
+        return StateError(f"The state {self.path.name} {why}. Nothing is exposed.")
+
+    def _read(self) -> State | None:
+        """The state, or None before the first answer; refused unless such a device may have written it."""
+        # a link may lead to a file of somebody else's choice, and a pipe would keep us waiting
+        flags = os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            with open(self.path, "rb", opener=lambda path, mode: os.open(path, mode | flags)) as stream:
+                about = os.fstat(stream.fileno())
+                if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
+                    raise self._unusable("is no file, or larger than any state")
+                if about.st_uid != os.geteuid() or about.st_mode & 0o077:
+                    raise self._unusable("is open to others: it must be yours and have the mode 600")
+                content = stream.read()
+        except FileNotFoundError:
+            return None
+        try:
+            head = msgspec.json.decode(content, type=_Head)
+            if head.hideseek_state != VERSION:
+                raise self._unusable(f"has the version {head.hideseek_state}; this hideseek knows {VERSION}")
+            if head.sha256 != self.sha256:
+                raise self._unusable(f"belongs to another {self.rule}; give each its own")
+            state = msgspec.json.decode(content, type=self.kind)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise self._unusable("is damaged") from None
+        if not self._possible(state):
+            raise self._unusable("is damaged: it says what cannot be")
+        return state
+
+    def _write(self, state: State) -> None:
+        for leftover in self.path.parent.glob(f".{glob.escape(self.path.name)}.*"):  # of who was killed while writing
+            leftover.unlink(missing_ok=True)
+        write_privately(self.path, msgspec.json.encode(state))
 
 
 class _Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,21 +223,19 @@ class _Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return "_Access(...)"
 
 
-class _State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last answered step with its release, and the access it belongs to (none after a restart)."""
+class _State(Saved, frozen=True, forbid_unknown_fields=True):
+    """The release of the last step, and the access it belongs to (none after a restart)."""
 
-    hideseek_state: int
-    sha256: str
-    last: int
     release: Place
     access: _Access | None
 
+    @property
+    def said(self) -> tuple[int | None, Reason]:
+        """Whoever has a codebook writes only what is released."""
+        return self.release, ""
 
-class _Version(msgspec.Struct):
-    hideseek_state: int
 
-
-class Device:
+class Device(StepDevice[_State]):
     """Exposes places by a codebook, one a step, and remembers in the file ``state`` what it has exposed.
 
     The state is for its owner only. Any number of devices in any number of processes may share it.
@@ -102,6 +252,9 @@ class Device:
     ('2026-01-05T07:00:00+00:00', True)
     """
 
+    kind = _State
+    rule = "codebook"
+
     def __init__(self, codebook: Codebook, state: str | os.PathLike[str]) -> None:
         if not isinstance(codebook, Codebook):
             raise broken_rule("codebook", "Device", "a Codebook", type(codebook).__name__)
@@ -113,14 +266,10 @@ class Device:
         if any((own.release, own.every) != timing for own in (scenario, *(s.scenario for s in codebook.stages))):
             rule = "one that releases now and the steps right after, at every stage alike"
             raise broken_rule("codebook", "Device", rule, "another")
-        self.codebook, self.regions = codebook, codebook.regions
-        self.step = checked_step(codebook.step, "Device").to_pytimedelta()
-        self.path = state_path(state)
+        super().__init__(codebook.regions, codebook.step, codebook.sha256, state)
+        self.codebook = codebook
         self._seen_later = looked_back_at(codebook, lambda scenario: scenario.seen)
         self._known_later = looked_back_at(codebook, lambda scenario: scenario.known)
-
-    def __repr__(self) -> str:
-        return f"Device(codebook={self.codebook.sha256[:12]}, state={self.path.name!r})"
 
     def expose(self, latitude: float, longitude: float, at: datetime | str, ahead: Sequence[Point] = ()) -> Answer:
         """What to tell the service about being here at this time; asked again in the same step, the same.
@@ -130,32 +279,30 @@ class Device:
         """
         step = self._step(at)
         here = self._place(latitude, longitude, "latitude and longitude")
-        with self._locked():
-            state = self._read()
-            if state is not None and step == state.last:
-                sync_folder(self.path.parent)  # who wrote it may have died before the answer was safe
-                return self._answer(step, state.release)
-            due = self._due(state, step)
-            if isinstance(due, str):
-                return self._answer(step, None, due)
-            number, start = due
-            stage, position = self.codebook.stages[number], step - start
-            access = None if state is None else state.access
-            releases = {} if access is None else dict(access.releases)
-            places = {} if access is None else dict(access.places)
-            places[step] = here
-            planned = max(0, max(stage.known_at(position)) - position)
-            places.update(enumerate(self._route(ahead, planned), start=step + 1))
-            seen = [releases.get(start + offset, -1) for offset in (*stage.scenario.seen, *range(position))]
-            known = [places.get(start + offset, -1) for offset in stage.known_at(position)]
-            release = None if -1 in seen or -1 in known else self.draw(number, position, seen, known)
-            if release is None:
-                return self._answer(step, None, "history")
-            releases[step] = release
-            later_seen, later_known = self._needed(stage, position)
-            access = _Access(number, start, kept(releases, start, later_seen), kept(places, start, later_known))
-            self._write(_State(VERSION, self.codebook.sha256, step, release, access))
-            return self._answer(step, release)
+        return self._once(step, lambda state: self._next(state, step, here, ahead))
+
+    def _next(self, state: _State | None, step: int, here: int, ahead: Sequence[Point]) -> _State | Reason:
+        """The state after a step that is not yet answered, or why nothing is exposed."""
+        due = self._due(state, step)
+        if isinstance(due, str):
+            return due
+        number, start = due
+        stage, position = self.codebook.stages[number], step - start
+        access = None if state is None else state.access
+        releases = {} if access is None else dict(access.releases)
+        places = {} if access is None else dict(access.places)
+        places[step] = here
+        planned = max(0, max(stage.known_at(position)) - position)
+        places.update(enumerate(self._route(ahead, planned), start=step + 1))
+        seen = [releases.get(start + offset, -1) for offset in (*stage.scenario.seen, *range(position))]
+        known = [places.get(start + offset, -1) for offset in stage.known_at(position)]
+        release = None if -1 in seen or -1 in known else self.draw(number, position, seen, known)
+        if release is None:
+            return "history"
+        releases[step] = release
+        later_seen, later_known = self._needed(stage, position)
+        access = _Access(number, start, kept(releases, start, later_seen), kept(places, start, later_known))
+        return _State(VERSION, self.sha256, step, release, access)
 
     def draw(self, stage: int, position: int, seen: Sequence[int], known: Sequence[int]) -> int | None:
         """The release that 32 fresh random bits draw after these releases at these places; None where no row is."""
@@ -189,55 +336,21 @@ class Device:
             raise broken_rule("walks", "Device.simulate", rule, "a number that is none")
         return self.codebook.simulate(array.astype(np.int64), random_words)
 
-    def _step(self, at: datetime | str) -> int:
-        rule = "a time with its offset from UTC, as a datetime or in ISO 8601"
-        try:
-            time = datetime.fromisoformat(at) if isinstance(at, str) else at
-            if not isinstance(time, datetime) or time.utcoffset() is None:
-                raise ValueError
-        except ValueError:
-            raise broken_rule("at", "Device.expose", rule, "something else, or a time without one") from None
-        step = (time - EPOCH) // self.step
-        if self._begin(step) is None:
-            raise broken_rule("at", "Device.expose", rule, "one at the end of all times")
-        return step
-
-    def _begin(self, step: int) -> datetime | None:
-        """When a step begins, if datetime reaches so far."""
-        try:
-            return EPOCH + step * self.step
-        except OverflowError:
-            return None
-
-    def _place(self, latitude: float, longitude: float, parameter: str) -> int:
-        """The number of the place that holds a point, or of the nearest; a wrong point is not repeated in the error."""
-        for value, limit in ((latitude, 90), (longitude, 180)):
-            is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-            if not is_number or not abs(value) <= limit:
-                rule = "numbers of degrees from -90 to 90 and from -180 to 180"
-                raise broken_rule(parameter, "Device.expose", rule, "something else")
-        place = int(self.regions.locate(latitude, longitude)[0])
-        return place if place >= 0 else int(self.regions.nearest(latitude, longitude)[0])
-
     def _route(self, ahead: Sequence[Point], count: int) -> list[int]:
         """The places of the next so many steps."""
         rule = "points (latitude, longitude), one for each of the steps that follow"
         try:
             points = [(latitude, longitude) for latitude, longitude in ahead]
         except (TypeError, ValueError):
-            raise broken_rule("ahead", "Device.expose", rule, "something else") from None
+            raise broken_rule("ahead", self._owner, rule, "something else") from None
         if len(points) < count:
             way_out = f"The codebook was made for planned routes; it looks {count} ahead."
-            raise broken_rule("ahead", "Device.expose", rule, f"{len(points)} of them", way_out)
+            raise broken_rule("ahead", self._owner, rule, f"{len(points)} of them", way_out)
         return [self._place(*point, "ahead") for point in points[:count]]
 
     def _due(self, state: _State | None, step: int) -> tuple[int, int] | Reason:
         """The stage of a step that is not yet answered and the start of its access, or why there is none."""
-        if state is None:
-            return 0, step
-        if step < state.last:
-            return "clock"
-        if state.access is None:
+        if state is None or state.access is None:
             return 0, step
         elapsed = step - state.access.start
         if elapsed < len(self.codebook.scenario.release):
@@ -255,56 +368,6 @@ class Device:
             seen.update(stage.scenario.seen, range(later))
             known.update(stage.known_at(later))
         return {offset for offset in seen if offset <= position}, {offset for offset in known if offset <= position}
-
-    def _answer(self, step: int, release: int | None, reason: Reason = "") -> Answer:
-        at = (EPOCH + step * self.step).isoformat()
-        if release is None:
-            return Answer("withheld", at, reason=reason)
-        latitude, longitude = self.regions.centres[release].tolist()
-        return Answer("exposed", at, latitude, longitude, release)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Alone with the state; whatever the system refuses meanwhile, nothing is exposed."""
-        try:
-            handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX)
-                yield
-            finally:
-                os.close(handle)
-        except OSError as error:
-            raise self._unusable(f"cannot be read or written: {error.strerror or type(error).__name__}") from None
-
-    def _unusable(self, why: str) -> StateError:
-        return StateError(f"The state {self.path.name} {why}. Nothing is exposed.")
-
-    def _read(self) -> _State | None:
-        """The state, or None before the first answer; refused unless a device with this codebook may write it."""
-        # a link may lead to a file of somebody else's choice, and a pipe would keep us waiting
-        flags = os.O_NOFOLLOW | os.O_NONBLOCK
-        try:
-            with open(self.path, "rb", opener=lambda path, mode: os.open(path, mode | flags)) as stream:
-                about = os.fstat(stream.fileno())
-                if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
-                    raise self._unusable("is no file, or larger than any state")
-                if about.st_uid != os.geteuid() or about.st_mode & 0o077:
-                    raise self._unusable("is open to others: it must be yours and have the mode 600")
-                content = stream.read()
-        except FileNotFoundError:
-            return None
-        try:
-            version = msgspec.json.decode(content, type=_Version).hideseek_state
-            if version != VERSION:
-                raise self._unusable(f"has the version {version}; this hideseek knows {VERSION}")
-            state = msgspec.json.decode(content, type=_State)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise self._unusable("is damaged") from None
-        if state.sha256 != self.codebook.sha256:
-            raise self._unusable("belongs to another codebook; give each its own")
-        if not self._possible(state):
-            raise self._unusable("is damaged: it says what cannot be")
-        return state
 
     def _possible(self, state: _State) -> bool:
         """Whether a device with this codebook can have come to a state."""
@@ -326,11 +389,6 @@ class Device:
             and access.releases.get(state.last, state.release) == state.release
         )
 
-    def _write(self, state: _State) -> None:
-        for leftover in self.path.parent.glob(f".{glob.escape(self.path.name)}.*"):  # of who was killed while writing
-            leftover.unlink(missing_ok=True)
-        write_privately(self.path, msgspec.json.encode(state))
-
 
 def random_word() -> int:
     """32 random bits of the operating system."""
@@ -342,14 +400,14 @@ def random_words(count: int) -> Unsigned:
     return np.frombuffer(os.urandom(4 * count), np.uint32)
 
 
-def state_path(state: str | os.PathLike[str]) -> Path:
+def state_path(state: str | os.PathLike[str], owner: str) -> Path:
     """The absolute path of a state, the same wherever the process goes."""
     try:
         path = os.fsdecode(state)
         if not path or b"\0" in os.fsencode(path):
             raise ValueError
     except (TypeError, ValueError):
-        raise broken_rule("state", "Device", "the path of a file", repr(state)) from None
+        raise broken_rule("state", owner, "the path of a file", repr(state)) from None
     return Path(path).absolute()
 
 
