@@ -22,6 +22,8 @@ from hideseek.game import Game, budget_too_small, folded
 from hideseek.joint import NEVER, Access, History, Joint, Law
 from hideseek.metrics import Metric, MetricLike, as_metric
 from hideseek.mobility import MarkovProfile, Profile, Trajectories
+from hideseek.planner import Mode, Planner
+from hideseek.repeated import RepeatedGame
 from hideseek.scenario import Scenario, after_gap, since_gap, since_start
 from hideseek.solve import solve
 from hideseek.solve.certificate import cheapest_releases
@@ -70,6 +72,7 @@ def design(
     steps: int | None = None,
     gaps: int = 1,
     choice: Choice | str = Choice.UNINFORMATIVE,
+    farsighted: Planner | None = None,
     workers: int | None = None,
     progress: Advance | None = None,
 ) -> Codebook:
@@ -78,7 +81,8 @@ def design(
     The first ``steps`` accesses get tables of their own (by default two after everything to be seen was exposed), then
     one stage repeats. The budget holds at every access after every history, and after a gap of up to ``gaps`` accesses
     that follows the first steps or a settled run. ``choice`` among the optimal tables: the one that tells the adversary
-    the least about the next target, or the solver's own (``"plain"``). ``progress`` is called with what is being done,
+    the least about the next target, or the solver's own (``"plain"``); a planner that is ``farsighted`` chooses by what
+    the future is worth to it, and may trade privacy now for it. ``progress`` is called with what is being done,
     how many games are solved and how many there are.
 
     >>> profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]])
@@ -111,6 +115,9 @@ def design(
     except ValueError:
         names = " or ".join(repr(str(name)) for name in Choice)
         raise broken_rule("choice", owner, names, repr(choice)) from None
+    if farsighted is not None and not (isinstance(farsighted, Planner) and len(farsighted.cuts)):
+        rule = "a Planner that looks ahead, or None"
+        raise broken_rule("farsighted", owner, rule, getattr(farsighted, "outlook", type(farsighted).__name__))
     designer = _Designer(
         profile,
         scenario,
@@ -120,6 +127,7 @@ def design(
         least + 2 if steps is None and scenario.seen else least,
         whole_number(gaps, "gaps", owner) if looks_back(scenario) else 1,
         choice,
+        farsighted,
         cpu_count() if workers is None else whole_number(workers, "workers", owner),
         progress,
     )
@@ -139,12 +147,17 @@ class _Designer:
         steps: int,
         gaps: int,
         choice: Choice,
+        farsighted: Planner | None,
         workers: int,
         progress: Advance | None,
     ) -> None:
         self.profile, self.scenario, self.privacy, self.quality = profile, scenario, privacy, quality
         self.budget, self.choice, self.workers, self.progress = budget, choice, workers, progress
         self.steps = steps
+        self.planner = farsighted
+        if farsighted is not None:
+            self.repeated = RepeatedGame.of(profile, privacy, quality, budget, scenario)
+            farsighted.checked(self.repeated)
         # as many true places in a row as the next access may depend on
         self.window = max(profile.memory, scenario.release[-1] + 1 - scenario.every - min(scenario.offsets))
         self.drafts: list[Draft] = []
@@ -160,6 +173,12 @@ class _Designer:
         self.gaps = tuple(range(len(self.drafts), first))
         self.drafts += [Draft(after_gap(scenario, gap), after[0]) for gap in range(2, gaps + 1)]
         self.drafts += [Draft(since_gap(scenario, n), after[n]) for n in range(1, len(after))]
+
+    @property
+    def traded(self) -> float:
+        """What the future counts beside now, where privacy now may be traded for it."""
+        trades = self.planner is not None and self.planner.mode is Mode.TRADE_OFF
+        return self.planner.discount if self.planner is not None and trades else 0.0
 
     def access(self, number: int, joint: Joint, gap: int = 1) -> Access:
         """The access at a stage after this joint law, worked out once."""
@@ -229,6 +248,11 @@ class _Designer:
         at the second access instead of 0.075).
         """
         law, following, places = access.next_law(joint, history), access.following, self.profile.places
+        if self.planner is not None and following.known == self.scenario.known:
+            _, _, states, weight = folded(law, access.later(following.known), access.scenario.known)
+            cuts = self.planner.cuts[:, self.repeated.index(states)]
+            errors = (cuts - cuts.min(axis=0)) @ weight
+            return Game(errors, game.cost, game.budget, game.rows, inputs=game.inputs, releases=game.releases)
         target, quality = (access.later(offsets) for offsets in (following.target, following.quality))
         _, _, values, weight = folded(law, tuple(sorted({*target, *quality})), access.scenario.known)
         at = sorted({*target, *quality}).index
@@ -256,10 +280,10 @@ class _Designer:
         """Solve games, in several processes where there are many."""
         what = f"access {number + 1}" if number < self.steps else "what repeats" if number == self.steps else "gaps"
         if len(tasks) < MANY or self.workers == 1:
-            found: Iterator[Made] = (make(*task, self.choice) for task in tasks)
+            found: Iterator[Made] = (make(*task, self.choice, self.traded) for task in tasks)
         else:
             found = Parallel(self.workers, return_as="generator", batch_size=8)(
-                delayed(make)(*task, self.choice) for task in tasks
+                delayed(make)(*task, self.choice, self.traded) for task in tasks
             )
         for done, made in enumerate(found, start=1):
             if self.progress is not None:

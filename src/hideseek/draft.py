@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from hideseek.arrays import FloatArray, IntArray, encoded, product
-from hideseek.game import Game, as_alternatives
+from hideseek.game import Alternatives, Game, as_alternatives
 from hideseek.joint import History, gather
 from hideseek.scenario import Scenario
 from hideseek.solve import prefer, solve
@@ -18,6 +18,7 @@ from hideseek.solve.full_program import safe_mechanism
 from hideseek.stage import Attack, Prior, Stage
 from hideseek.table import Table
 
+TRADED = 1e-4  # relative gap of a table that trades privacy now for later
 NEXT_TO_NOTHING = 1e-12  # the weight of an input that a history's law rules out, and a later one does not
 
 
@@ -44,10 +45,14 @@ class Made:
     price: float = 0.0
 
 
-def make(game: Game, second: Game, choice: Choice) -> Made:
-    """Solve one history's game, and choose among the optimal mechanisms."""
+def make(game: Game, second: Game, choice: Choice, weight: float = 0.0) -> Made:
+    """Solve one history's game, and choose among the optimal mechanisms, or trade with a ``weight`` of the second."""
     plain = solve(game)
-    chosen = plain if choice is Choice.PLAIN else prefer(plain, second)
+    if weight:
+        shares = np.array([1, weight]) / (1 + weight)
+        chosen = solve(Alternatives((game, second), weights=shares), tolerance=TRADED)
+    else:
+        chosen = plain if choice is Choice.PLAIN else prefer(plain, second)
     safe = safe_mechanism(as_alternatives(game))
     table = chosen.mechanism.table
     if safe is None:

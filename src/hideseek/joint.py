@@ -96,7 +96,8 @@ class Access:
 
     @cached_property
     def _next(self) -> tuple[tuple[int, ...], IntArray, sparse.csr_array]:
-        wanted = {*self.scenario.known, *self.later(self.following.target), *self.later(self.following.quality)}
+        following = self.following
+        wanted = {*self.scenario.known, *self.later((*following.target, *following.quality, *following.known))}
         return tuple(sorted(wanted)), *self._paths(sorted(wanted))
 
     def later(self, offsets: Sequence[int]) -> tuple[int, ...]:

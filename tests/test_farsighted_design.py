@@ -1,0 +1,189 @@
+"""Codebooks that a planner has chosen the tables of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hideseek import (
+    Codebook,
+    Game,
+    HideseekError,
+    MarkovProfile,
+    Mode,
+    Places,
+    Scenario,
+    design,
+    evaluate,
+    hamming,
+    maximum,
+    plan,
+    save_profile,
+    solve,
+)
+from hideseek.arrays import FloatArray
+from hideseek.estimate import Estimate
+from hideseek.evaluate import more
+
+SPOTS = np.array([0.0, 1.0, 5.0, 6.0])
+PLACED = MarkovProfile.from_matrix(
+    [[0.8, 0.2, 0.0, 0.0], [0.1, 0.7, 0.2, 0.0], [0.0, 0.2, 0.7, 0.1], [0.3, 0.0, 0.0, 0.7]],
+    Places([46.50, 46.51, 46.53, 46.56], [6.50, 6.52, 6.55, 6.50]),
+)
+ERROR = np.abs(SPOTS[:, None] - SPOTS)
+LOSS = ERROR**1.5
+
+
+def slow_chain(seed: int) -> MarkovProfile:
+    """Somebody who mostly stays, and else goes where the seed says."""
+    elsewhere = np.random.default_rng(seed).dirichlet(np.full(4, 0.4), 4)
+    return MarkovProfile.from_matrix(0.7 * np.eye(4) + 0.3 * elsewhere)
+
+
+def budget_of(profile: MarkovProfile) -> float:
+    return 0.3 * float((profile.stationary @ LOSS).min())
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("seed", [0, 4, 9])
+def test_planning_ahead_gains_against_who_remembers_everything(seed: int, mode: Mode) -> None:
+    """All sequences are enumerated, so the filter's numbers are exact and the gain is no luck."""
+    profile = slow_chain(seed)
+    budget = budget_of(profile)
+    planner = plan(profile, ERROR, LOSS, budget, mode=mode, walks=4)
+    scenario = Scenario.past_present(1)
+    short = design(profile, scenario, ERROR, LOSS, budget, workers=1)
+    far = design(profile, scenario, ERROR, LOSS, budget, farsighted=planner, workers=1)
+    label = evaluate(far, profile, accesses=5, beside=short)
+    before = evaluate(short, profile, accesses=5)
+    assert label.filter.exact
+    assert label.gain is not None
+    assert label.gain == pytest.approx(label.filter / before.filter - 1)
+    assert label.gain > 0.05
+    assert label.filter <= label.ceiling * (1 + 1e-9)
+    assert before.gain is None
+
+
+def exact_losses(codebook: Codebook, profile: MarkovProfile, accesses: int) -> FloatArray:
+    """The expected loss of each access after every history of releases, by summing over all paths."""
+    losses = []
+    beliefs = {(): profile.stationary}
+    number = 0
+    for _ in range(accesses):
+        stage, after = codebook.stages[number], {}
+        for past, law in beliefs.items():
+            seen = np.tile(np.array(past, np.int64), (profile.places, 1))
+            table = stage.laws(seen, np.arange(profile.places)[:, None])
+            losses.append(float(np.vdot(law[:, None] * table, LOSS)) / law.sum())
+            for release in range(profile.places):
+                # the codebook remembers the last release only: what led to it is summed
+                key = (release,)
+                joint = (law * table[:, release]) @ profile.transition
+                after[key] = after.get(key, 0) + joint
+        beliefs = {past: law for past, law in after.items() if law.sum() > 1e-15}
+        number = stage.then
+    return np.array(losses)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_the_budget_holds_after_every_history_whatever_is_traded(mode: Mode) -> None:
+    profile = slow_chain(8)
+    budget = budget_of(profile)
+    planner = plan(profile, ERROR, LOSS, budget, mode=mode, walks=4)
+    codebook = design(profile, Scenario.past_present(1), ERROR, LOSS, budget, farsighted=planner, workers=1)
+    losses = exact_losses(codebook, profile, accesses=12)
+    assert losses.max() <= budget * (1 + 1e-9)
+    assert losses.max() > 0.9 * budget
+
+
+def test_a_lexicographic_planner_gives_nothing_up_at_the_first_access() -> None:
+    profile = slow_chain(4)
+    budget = budget_of(profile)
+    planner = plan(profile, ERROR, LOSS, budget, mode=Mode.LEXICOGRAPHIC, walks=4)
+    codebook = design(profile, Scenario.past_present(1), ERROR, LOSS, budget, farsighted=planner, workers=1)
+    best = solve(Game.from_prior(profile.stationary, ERROR, LOSS, budget))
+    assert codebook.worths()[0].privacy[0] == pytest.approx(best.bound, rel=1e-5)
+
+
+def test_a_farsighted_codebook_is_saved_and_proved_again(tmp_path: Path) -> None:
+    profile = slow_chain(0)
+    budget = budget_of(profile)
+    planner = plan(profile, ERROR, LOSS, budget, walks=2)
+    codebook = design(profile, Scenario.past_present(1), ERROR, LOSS, budget, farsighted=planner, gaps=2, workers=1)
+    codebook.save(tmp_path / "far.hideseek")
+    assert Codebook.load(tmp_path / "far.hideseek").deployed == codebook.deployed
+
+
+def test_the_way_here_is_planned_for_too() -> None:
+    """States are pairs of places; the first access knows one place only, and is left to the usual choice."""
+    profile = MarkovProfile.from_matrix([[0.8, 0.2, 0.0], [0.1, 0.7, 0.2], [0.0, 0.3, 0.7]])
+    differ = 1 - np.eye(3)
+    scenario = Scenario.past_present(1, protect="transition")
+    either = maximum(hamming())
+    planner = plan(profile, either, differ, 0.1, scenario, walks=20)
+    codebook = design(profile, scenario, either, differ, 0.1, farsighted=planner, workers=1)
+    label = evaluate(codebook, profile, accesses=5)
+    plain = evaluate(design(profile, scenario, either, differ, 0.1, workers=1), profile, accesses=5)
+    assert label.filter.exact
+    assert label.filter > 1.02 * plain.filter
+
+
+def test_a_planner_of_another_game_is_refused() -> None:
+    profile = slow_chain(0)
+    budget = budget_of(profile)
+    planner = plan(profile, ERROR, LOSS, budget, walks=1)
+    for other, allowed in ((slow_chain(1), budget), (profile, 2 * budget)):
+        with pytest.raises(HideseekError, match="planner"):
+            design(other, Scenario.past_present(1), ERROR, LOSS, allowed, farsighted=planner)
+
+
+def test_a_share_more_of_an_estimate_has_an_interval_that_holds_all_ratios() -> None:
+    found = more(Estimate(3.0, (2.0, 4.0)), Estimate(2.0, (1.0, 3.0)))
+    assert found == pytest.approx(0.5)
+    assert found.interval == pytest.approx((2 / 3 - 1, 3.0))
+    assert more(Estimate(0.0), Estimate(0.0)) == 0
+
+
+def test_the_command_tells_what_planning_ahead_gains(run, tmp_path):
+    save_profile(PLACED, tmp_path / "me.json")
+    game = ("--budget", "50%", "--quality", "euclid")
+    status, out, err = run("design", "me.json", *game, "--farsighted", "--out", "far.hideseek", "--json")
+    assert status == 0, err
+    facts = json.loads(out)
+    assert run("design", "me.json", *game, "--out", "short.hideseek")[0] == 0
+    out = run("evaluate", "far.hideseek", "me.json", "--beside", "short.hideseek", "--accesses", "5")[1]
+    far, short = (Codebook.load(tmp_path / name) for name in ("far.hideseek", "short.hideseek"))
+    gain = evaluate(far, PLACED, accesses=5, beside=short).gain
+    assert gain > 0.01
+    assert f"{100 * gain:.1f} %" in out
+    assert facts["gain_interval"][0] <= facts["gain"] <= facts["gain_interval"][1]
+    assert facts["gain"] > 0
+
+
+def test_the_command_leaves_out_a_plan_that_would_lose(run, tmp_path):
+    """A codebook that remembers one release cannot always follow a plan that was made for full memory."""
+    save_profile(PLACED, tmp_path / "me.json")
+    game = ("--budget", "20%", "--quality", "euclid")
+    status, out, err = run("design", "me.json", *game, "--farsighted", "--out", "far.hideseek")
+    assert status == 0, err
+    assert "so it was left out" in " ".join(out.split())
+    assert run("design", "me.json", *game, "--out", "short.hideseek")[0] == 0
+    far, short = (Codebook.load(tmp_path / name) for name in ("far.hideseek", "short.hideseek"))
+    assert far.sha256 == short.sha256
+
+
+@pytest.mark.parametrize("wrong", [True, "far-sighted"])
+def test_what_is_no_planner_is_refused(wrong):
+    profile = slow_chain(0)
+    with pytest.raises(HideseekError, match="farsighted"):
+        design(profile, Scenario.past_present(1), ERROR, LOSS, budget_of(profile), farsighted=wrong)
+
+
+def test_a_planner_that_does_not_look_ahead_is_refused():
+    profile = slow_chain(0)
+    plain = plan(profile, ERROR, LOSS, budget_of(profile), outlook="plain")
+    with pytest.raises(HideseekError, match="farsighted"):
+        design(profile, Scenario.past_present(1), ERROR, LOSS, budget_of(profile), farsighted=plain)
