@@ -21,6 +21,7 @@ QUICK = {
     "curve": (25, 50),
     "codebook": (25,),
     "device": (25,),
+    "live": (25,),
     "geo_spanner": (25, 50, 64, 100),
     "geo_exact": (25, 64),
     "geo_qif": (25,),
@@ -77,6 +78,9 @@ def compared(case: str, places: int, found: dict[tuple[str, int], Facts]) -> str
         return f"{facts['bytes'] / 1000:.0f} kB, opens in {1e3 * facts['opens']:.1f} ms"
     if case == "device":
         return f"{1e3 * facts['answer']:.2f} ms with the disk; in bulk {1 / facts['bulk'] / 1e6:.1f} million a second"
+    if case == "live":
+        late, anew = 1e3 * facts["late"], facts["anew"] / facts["seconds"]
+        return f"99 % in {late:.0f} ms, trained in {facts['training']:.0f} s; solved anew {anew:.1f} times as long"
     if case in ("scipy", "qif"):
         ours = found["hideseek", places]
         if abs(facts["value"] - ours["value"]) > 1e-5 * ours["value"]:

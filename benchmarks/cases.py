@@ -21,14 +21,18 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
 from hideseek import (
+    Alternatives,
     Codebook,
     Device,
     Game,
+    LiveDevice,
     MarkovProfile,
     Places,
+    RepeatedGame,
     Scenario,
     design,
     distance,
+    plan,
     solve,
     squared,
     trade_off,
@@ -235,8 +239,33 @@ def device(places: int) -> Facts:
         return {"seconds": timed(lambda: own.draw(number, 0, seen, [0]), 20_000), "answer": answer, "bulk": bulk}
 
 
+def live(places: int) -> Facts:
+    """A live step with the disk, the median and the 99th percentile; the training; a step that is solved anew."""
+    profile = walker(places)
+    metres = distance(regions_of(profile))
+    budget = 0.5 * Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres)).saturation
+    game = RepeatedGame.of(profile, metres, squared(metres), budget)
+    start = time.perf_counter()
+    planner = plan(profile, metres, squared(metres), budget)
+    training = time.perf_counter() - start
+    places_visited = regions_of(profile).centres[profile.sample(300)[0]]
+    times, first = [], datetime(2026, 1, 5, tzinfo=UTC)
+    with TemporaryDirectory() as folder:
+        own = LiveDevice.of(game, planner, Path(folder) / "state")
+        for k, (latitude, longitude) in enumerate(places_visited.tolist()):
+            start = time.perf_counter()
+            own.expose(latitude, longitude, first + timedelta(minutes=5 * k))
+            times.append(time.perf_counter() - start)
+    seconds, late = np.percentile(times, (50, 99))
+    ahead = planner.cuts @ game.moves.T * game.start
+    future = Game(ahead, 0 * game.cost, budget, mass=game.start)
+    weights = np.array([1, planner.discount]) / (1 + planner.discount)
+    anew = timed(lambda: solve(Alternatives((game.at(game.start), future), weights=weights), tolerance=1e-4), 5)
+    return {"seconds": float(seconds), "late": float(late), "training": training, "anew": anew}
+
+
 GEO = (geo_spanner, geo_exact, geo_qif, geo_joint)
-CASES = {case.__name__: case for case in (hideseek, scipy, qif, closed_form, curve, codebook, device, *GEO)}
+CASES = {case.__name__: case for case in (hideseek, scipy, qif, closed_form, curve, codebook, device, live, *GEO)}
 
 
 if __name__ == "__main__":

@@ -16,7 +16,10 @@ import pytest
 from hideseek import Codebook, MarkovProfile, Places, distances, load_profile, save_profile, synthetic_city
 
 TRACES = synthetic_city(people=2, days=4, seed=1)
-COMMANDS = ("demo", "learn", "solve", "curve", "design", "inspect", "evaluate", "expose", "reproduce", "compare")
+COMMANDS = (
+    *("demo", "learn", "solve", "curve", "design", "inspect", "evaluate", "expose", "plan"),
+    *("reproduce", "compare", "study"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -257,8 +260,8 @@ def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
     assert label["smoother"] <= label["filter"] + 10 <= label["window"] + 20 <= label["prior_risk"]  # metres of chance
     assert 0 < label["kept"] <= 1
     page = (tmp_path / "seen" / "report.html").read_text()
-    assert page.count("data:image/svg+xml;base64,") == 4
-    for heading in ("A day through a device", "What the adversary made of it", "The label"):
+    assert page.count("data:image/svg+xml;base64,") == 5
+    for heading in ("A day through a device", "What the adversary made of it", "The label", "Planning ahead"):
         assert heading in page
     book = Codebook.load(tmp_path / "seen" / "person.hideseek")
     assert book.deployed.worst_loss <= book.budget

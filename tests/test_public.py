@@ -24,7 +24,7 @@ def test_public_names_are_sorted_exist_and_are_explained():
 def test_public_functions_have_a_runnable_example():
     for name in hideseek.__all__:
         value = getattr(hideseek, name)
-        if inspect.isfunction(value) and name != "load_profile":  # shown with save_profile
+        if inspect.isfunction(value) and name not in ("load_plan", "load_profile"):  # shown with save_...
             assert ">>>" in inspect.getdoc(value), name
 
 

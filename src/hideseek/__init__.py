@@ -1,6 +1,6 @@
 """hideseek: the mechanism that provably maximises location privacy for the quality you need."""
 
-from hideseek.adversaries import Adversary, Estimate, attack, beliefs
+from hideseek.adversaries import Adversary, attack, beliefs
 from hideseek.attacks import best_guesses, correlation_aware_error, expected_error, guess_law
 from hideseek.codebook import Codebook
 from hideseek.compare import Comparison, compare
@@ -14,14 +14,18 @@ from hideseek.errors import (
     HideseekError,
     MissingExtraError,
     ParameterError,
+    PlanError,
     ReducibleError,
     SizeError,
     SolverError,
     StateError,
     TraceError,
 )
+from hideseek.estimate import Estimate
 from hideseek.evaluate import Label, evaluate
+from hideseek.foresight import Foresight, follow
 from hideseek.game import Alternatives, Game, Objective, Rows
+from hideseek.live import LiveDevice, LiveLabel
 from hideseek.mechanism import Mechanism, Policy
 from hideseek.metrics import (
     Metric,
@@ -39,8 +43,11 @@ from hideseek.metrics import (
     total,
 )
 from hideseek.mobility import MarkovProfile, PeriodicProfile, Profile, Trajectories, possible_trajectories
+from hideseek.plan_file import load_plan, save_plan
+from hideseek.planner import Mode, Outlook, Planner, plan
 from hideseek.profile_file import load_profile, save_profile
 from hideseek.regions import Grid, Hexagons, Places, Regions, distances
+from hideseek.repeated import RepeatedGame
 from hideseek.reproduce import Reproduction, reproduce, robustness
 from hideseek.scenario import Scenario
 from hideseek.solve import (
@@ -55,6 +62,7 @@ from hideseek.solve import (
     solve_worst_case,
     trade_off,
 )
+from hideseek.study import Study, study
 from hideseek.traces import ReadReport, TraceWarning, check_traces, read_traces
 
 __all__ = [
@@ -69,26 +77,34 @@ __all__ = [
     "Curve",
     "Device",
     "Estimate",
+    "Foresight",
     "Game",
     "Grid",
     "Hexagons",
     "HideseekError",
     "Label",
     "LeastLoss",
+    "LiveDevice",
+    "LiveLabel",
     "MarkovProfile",
     "Mechanism",
     "Method",
     "Metric",
     "MissingExtraError",
+    "Mode",
     "Objective",
+    "Outlook",
     "ParameterError",
     "PeriodicProfile",
     "Places",
+    "PlanError",
+    "Planner",
     "Policy",
     "Profile",
     "ReadReport",
     "ReducibleError",
     "Regions",
+    "RepeatedGame",
     "Reproduction",
     "Rows",
     "Scenario",
@@ -97,6 +113,7 @@ __all__ = [
     "SolverError",
     "StateError",
     "Status",
+    "Study",
     "TraceError",
     "TraceWarning",
     "Trajectories",
@@ -111,19 +128,23 @@ __all__ = [
     "distances",
     "evaluate",
     "expected_error",
+    "follow",
     "from_function",
     "from_matrix",
     "guess_law",
     "hamming",
     "least_loss",
+    "load_plan",
     "load_profile",
     "maximum",
     "minimum",
+    "plan",
     "possible_trajectories",
     "prefer",
     "read_traces",
     "reproduce",
     "robustness",
+    "save_plan",
     "save_profile",
     "sensitive",
     "sensitive_transitions",
@@ -131,6 +152,7 @@ __all__ = [
     "solve_worst_case",
     "speed",
     "squared",
+    "study",
     "synthetic_city",
     "tolerant",
     "total",

@@ -1,8 +1,9 @@
-"""The command line: demo, learn, solve, curve; design, inspect, evaluate, expose; reproduce, compare."""
+"""The command line: demo, learn, solve, curve; design, inspect, evaluate, expose; plan; reproduce, compare, study."""
 
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -19,12 +20,17 @@ from rich.markup import escape
 from hideseek.arrays import FloatArray, IntArray, whole_number
 from hideseek.codebook import Codebook
 from hideseek.data import synthetic_city
+from hideseek.days import BAY, CITY, PACIFIC
 from hideseek.design import design
 from hideseek.device import Device
 from hideseek.errors import HideseekError, broken_rule
 from hideseek.evaluate import evaluate
 from hideseek.files import write_privately
+from hideseek.foresight import STEPS, follow
+from hideseek.foresight import WALKS as LEAST_STEPS
 from hideseek.game import Game
+from hideseek.live import LiveDevice
+from hideseek.metrics import MetricName, metric_of
 from hideseek.mobility import MarkovProfile, regions_of
 from hideseek.options import (
     FEW_PLACES,
@@ -33,7 +39,6 @@ from hideseek.options import (
     STEP,
     AsJson,
     GridSize,
-    MetricName,
     PrivacyOption,
     Protect,
     ProtectOption,
@@ -41,19 +46,24 @@ from hideseek.options import (
     Source,
     Step,
     Through,
+    ThroughOption,
     User,
     budget_of,
+    budget_through_time,
     coarse_profile_of,
     game_of,
     grid_from,
-    metric_of,
+    past_of,
     places_from,
     point_from,
     profile_of,
     traces_of,
 )
+from hideseek.plan_file import load_plan, save_plan
+from hideseek.planner import DISCOUNT, WALKS, Mode, Outlook, train
 from hideseek.profile_file import is_profile, load_profile, save_profile
-from hideseek.regions import Hexagons, Regions
+from hideseek.regions import Grid, Hexagons, Regions
+from hideseek.repeated import RepeatedGame
 from hideseek.scenario import Scenario
 from hideseek.solve import solve, trade_off
 from hideseek.terminal import counting_bar, err, out, print_json, print_label, print_table, progress_bar
@@ -62,8 +72,11 @@ from hideseek.words import (
     HABITS,
     codebook_facts,
     codebook_words,
+    in_percent,
     label_facts,
     named,
+    plan_facts,
+    plan_words,
     solution_facts,
     solution_words,
     stage_name,
@@ -76,11 +89,14 @@ app = typer.Typer(
     help="Location privacy: provably the most that you can have for the quality you need.",
     epilog="Start with: hideseek demo",
 )
+COMPARED = 100  # accesses, and walks, to tell what planning ahead gains
 WITHHELD = {
     "clock": "a later step was answered already. If the clock was wrong then, only a new --state helps.",
     "not due": "the service is not due at this step.",
     "gap": "no table for so long a gap. Design with more --gaps, or forget the history with --restart.",
     "history": "a table needs a step that was not asked about. Forget the history with --restart.",
+    "floor": "what was exposed before allows no release with so much privacy. Ask again at a later step.",
+    "budget": "without a step that was not asked about no release keeps the budget. Ask again at the next step.",
 }
 
 
@@ -123,16 +139,21 @@ def demo(
 ) -> None:
     """Do the whole job on a synthetic person, and write a report to look at."""
     from hideseek.demo import STEPS, run_demo, table_of
+    from hideseek.report import foresight_table
 
     with progress_bar("demo", STEPS) as advance:
         result = run_demo(folder, seed, advance)
     if as_json:
         files = {"report": str(result.report), "codebook": str(result.codebook)}
-        print_json({"rows": [asdict(row) for row in result.rows], "label": label_facts(result.label)} | files)
+        foresight = {name: vars(one) | {"interval": one.kept.interval} for name, one in result.foresight.items()}
+        facts = {"rows": [asdict(row) for row in result.rows], "label": label_facts(result.label)}
+        print_json(facts | {"foresight": foresight} | files)
         return
     table = table_of(result.rows)
     print_table("What the best adversary errs by, in metres a place", table.header, table.rows)
     print_label(result.label, "m")
+    table = foresight_table(result.foresight, "m")
+    print_table("Planning ahead, against who remembers everything", table.header, table.rows)
     out.print(f"The report with the figures: [bold]{escape(str(result.report))}[/]")
 
 
@@ -286,15 +307,16 @@ def design_command(
     budget: Annotated[
         str, typer.Option(help="Expected loss allowed at an access; with %, of what it takes to tell nothing.")
     ] = "20%",
-    protect: Annotated[
-        Through, typer.Option("--protect", help=(Through.__doc__ or "").split(": ")[1])
-    ] = Through.LOCATION,
+    protect: ThroughOption = Through.LOCATION,
     memory: Annotated[int, typer.Option(help="Releases that the adversary remembers, for location and way.")] = 1,
     every: Annotated[int, typer.Option(help="Steps from one access to the next, for between.")] = 2,
     steps: Annotated[int | None, typer.Option(help="First accesses that get tables of their own.")] = None,
     gaps: Annotated[int, typer.Option(help="Longest gap, in accesses, after which to go on.")] = 1,
     privacy: PrivacyOption = MetricName.EUCLID,
     quality: QualityOption = MetricName.SQUARED,
+    farsighted: Annotated[
+        bool, typer.Option("--farsighted", help="Plan ahead, and tell what that gains; takes some times as long.")
+    ] = False,
     workers: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
     user: User = None,
     grid: GridSize = None,
@@ -311,16 +333,34 @@ def design_command(
         Through.PLANNED: lambda: Scenario.present_future("planned"),
         Through.BETWEEN: lambda: Scenario.in_between(every),
     }[protect]()
-    d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
-    alone = Scenario(target=scenario.release, release=scenario.release, quality=scenario.quality)
-    allowed = budget_of(budget, Game.from_scenario(profile, alone, d_p, d_q), "design")
+    d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
+    allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
+    planner, gain = None, None
+    if farsighted:
+        game = RepeatedGame.of(profile, d_p, d_q, allowed, scenario)
+        with counting_bar("planning") as advance:
+            planner = train(game, progress=lambda done, count, *_: advance("walks", done, count))
     with counting_bar("designing") as advance:
-        codebook = design(profile, scenario, d_p, d_q, allowed, steps, gaps, workers=workers, progress=advance)
+        codebook = design(
+            profile, scenario, d_p, d_q, allowed, steps, gaps, farsighted=planner, workers=workers, progress=advance
+        )
+    if farsighted:
+        with counting_bar("comparing") as advance:
+            short = design(profile, scenario, d_p, d_q, allowed, steps, gaps, workers=workers, progress=advance)
+            gain = evaluate(codebook, profile, COMPARED, COMPARED, progress=advance, beside=short).gain
+    if gain is not None and gain < 0:
+        codebook = short
     codebook.save(path)
     if as_json:
-        print_json(codebook_facts(codebook) | {"codebook": str(path)})
+        gained = {} if gain is None else {"gain": gain, "gain_interval": gain.interval, "farsighted": gain >= 0}
+        print_json(codebook_facts(codebook) | gained | {"codebook": str(path)})
         return
     print_table(f"A codebook over {profile.places} places", ("", ""), codebook_words(codebook))
+    if gain is not None:
+        left_out = "" if gain >= 0 else ", so it was left out"
+        out.print(
+            f"Planning ahead gains [bold]{in_percent(gain)}[/] against an adversary who remembers everything{left_out}."
+        )
     out.print(f"The codebook, readable by you only: [bold]{escape(str(path))}[/]. {HABITS}")
 
 
@@ -359,12 +399,14 @@ def evaluate_command(
     accesses: Annotated[int, typer.Option(help="Accesses of the run that the label is about.")] = 200,
     walks: Annotated[int, typer.Option(help="Walks to simulate where enumeration does not fit.")] = 1000,
     seed: Annotated[int, typer.Option(help="Which walks.")] = 0,
+    beside: Annotated[Path | None, typer.Option(help="Another codebook, to tell the gain over it.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """The honest label: what is left against adversaries who remember everything."""
     codebook = Codebook.load(path)
     with counting_bar("attacking") as advance:
-        label = evaluate(codebook, load_profile(source), accesses, walks, seed, progress=advance)
+        other = None if beside is None else Codebook.load(beside)
+        label = evaluate(codebook, load_profile(source), accesses, walks, seed, progress=advance, beside=other)
     if as_json:
         print_json(label_facts(label))
         return
@@ -373,11 +415,13 @@ def evaluate_command(
     out.print(
         f"Quality lost: {loss}. Kept of the ceiling, against all that was exposed so far: {label.kept.in_words()}."
     )
+    if label.gain is not None:
+        out.print(f"More than the codebook beside, against the same: [bold]{in_percent(label.gain)}[/].")
 
 
 @app.command("expose", epilog="Example: hideseek expose me.hideseek --state me.state --latitude 46.52 --longitude 6.57")
 def expose_command(
-    path: Annotated[Path, typer.Argument(metavar="CODEBOOK", help="A codebook made by design.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A codebook made by design; with --live, a plan.")],
     state: Annotated[Path, typer.Option(help="The device's own file: what was exposed so far.")],
     latitude: Annotated[str | None, typer.Option(help="Where you are.")] = None,
     longitude: Annotated[str | None, typer.Option(help="Where you are.")] = None,
@@ -386,6 +430,10 @@ def expose_command(
         list[str] | None, typer.Option(help="LATITUDE,LONGITUDE of a following step, for planned routes.")
     ] = None,
     restart: Annotated[bool, typer.Option("--restart", help="Forget the history first, after too long a gap.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Play the game at what was exposed so far, by a plan.")] = False,
+    floor: Annotated[
+        float | None, typer.Option(help="Privacy below which nothing is exposed, with --live.", show_default=False)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what to expose now instead of where you are; ask as often as you like.
@@ -393,23 +441,102 @@ def expose_command(
     Without --latitude and --longitude, one line LATITUDE,LONGITUDE is read from the standard input, which other users
     of the machine do not see. The exit status is 3 where nothing is to be exposed.
     """
-    device = Device(Codebook.load(path), state)
+    if live and (ahead or restart):
+        way_out = "A live device plans for itself, and follows any gap."
+        raise broken_rule("--live", "expose", "given without --ahead and --restart", "one of them", way_out)
+    if floor is not None and not live:
+        raise broken_rule("floor", "expose", "given with --live only", floor)
+    device = LiveDevice.of(*load_plan(path), state, floor or 0.0) if live else Device(Codebook.load(path), state)
     if (latitude is None) != (longitude is None):
         raise broken_rule("latitude and longitude", "expose", "given together, or not at all", "one of them")
     here = sys.stdin.readline() if latitude is None else f"{latitude},{longitude}"
     point = point_from(here, "latitude and longitude")
     route = [point_from(text, "ahead") for text in ahead or []]
-    if restart:
-        device.restart()
-    answer = device.expose(*point, datetime.now(UTC) if at is None else at, route)
+    when = datetime.now(UTC) if at is None else at
+    if isinstance(device, LiveDevice):
+        answer = device.expose(*point, when)
+    else:
+        if restart:
+            device.restart()
+        answer = device.expose(*point, when, route)
     if as_json:
-        print_json(asdict(answer))
+        label = {"label": asdict(device.label())} if isinstance(device, LiveDevice) else {}
+        print_json(asdict(answer) | label)
     elif answer.status == "exposed":
         out.print(f"{answer.latitude:.6f},{answer.longitude:.6f}", highlight=False)
     else:
         err.print(f"withheld: {WITHHELD[answer.reason]}", highlight=False)
     if answer.status == "withheld":
         raise typer.Exit(3)
+
+
+@app.command("plan", epilog="Example: hideseek plan abboip.json --budget 20% --out abboip.plan")
+def plan_command(
+    source: Source,
+    path: Annotated[Path, typer.Option("--out", help="The plan file to write.")] = Path("me.plan"),
+    budget: Annotated[
+        str, typer.Option(help="Expected loss allowed at an access; with %, of what it takes to tell nothing.")
+    ] = "20%",
+    protect: ThroughOption = Through.LOCATION,
+    every: Annotated[int, typer.Option(help="Steps from one access to the next, for between.")] = 2,
+    privacy: PrivacyOption = MetricName.EUCLID,
+    quality: QualityOption = MetricName.SQUARED,
+    outlook: Annotated[Outlook, typer.Option(help="How far to look.")] = Outlook.FAR_SIGHTED,
+    mode: Annotated[
+        Mode, typer.Option(help="What to give up of the privacy of now: nothing, or some.")
+    ] = Mode.TRADE_OFF,
+    discount: Annotated[float, typer.Option(help="How much an access counts against the one before it.")] = DISCOUNT,
+    walks: Annotated[int, typer.Option(help="Walks to train on.")] = WALKS,
+    steps: Annotated[int, typer.Option(help="Accesses to simulate, to tell what is reached.")] = STEPS,
+    seed: Annotated[int, typer.Option(help="Which walks.")] = 0,
+    user: User = None,
+    grid: GridSize = None,
+    step: Step = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train a planner, which keeps privacy for later against an adversary who remembers everything.
+
+    What it reaches is simulated, and stands between two bounds: nothing can exceed the ceiling, nor what the cuts say.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written or simulated is told before the work
+    whole_number(steps, "steps", "plan", least=LEAST_STEPS)
+    profile = profile_of(source, user, grid, step)
+    known = past_of(profile)
+    scenario = {
+        Through.LOCATION: lambda: Scenario(target=(0,), known=known),
+        Through.WAY: lambda: Scenario(target=(-1, 0), known=max(known, (-1, 0), key=len)),
+        Through.NEXT: lambda: Scenario(target=(0, 1), known=known),
+        Through.PLANNED: lambda: Scenario.present_future("planned"),
+        Through.BETWEEN: lambda: Scenario.in_between(every),
+    }[protect]()
+    d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
+    allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
+    game = RepeatedGame.of(profile, d_p, d_q, allowed, scenario)
+    start, ceiling = time.perf_counter(), game.ceiling.bound or 1.0
+    with counting_bar("planning") as advance:
+        planner = train(
+            game,
+            outlook,
+            mode,
+            discount,
+            walks,
+            seed,
+            lambda done, count, reached, bound: advance(
+                f"{reached / ceiling:.3f} .. {bound / ceiling:.3f} of the ceiling", done, count
+            ),
+        )
+    seconds = time.perf_counter() - start
+    with counting_bar("simulating") as advance:
+        found = follow(game, planner, steps, seed=seed, progress=lambda *done: advance("accesses", *done))
+    save_plan(game, planner, path)
+    if as_json:
+        print_json(plan_facts(game, planner, found) | {"seconds": seconds, "plan": str(path)})
+        return
+    words = [*plan_words(game, planner, found), ("trained in", f"{seconds:.1f} s")]
+    print_table(f"A plan over {profile.places} places", ("", ""), words)
+    share = found.certified
+    out.print(f"It reaches [bold]at least {share:.1%} of what anything can reach[/] in the long run (95 % sure).")
+    out.print(f"The plan, readable by you only: [bold]{escape(str(path))}[/]. {HABITS}")
 
 
 @app.command("reproduce", epilog="Example: hideseek reproduce --data cabspotting/ --users 10 --out paper")
@@ -426,7 +553,7 @@ def reproduce_command(
     as_json: AsJson = False,
 ) -> None:
     """Make the paper's evaluation again: its three results as figures and tables, its findings checked."""
-    from hideseek.reproduce import BAY, CITY, PACIFIC, reproduce, robustness
+    from hideseek.reproduce import reproduce, robustness
     from hideseek.reproduce.pages import findings_table, write_pages
     from hideseek.reproduce.robustness import kept_of_claim
 
@@ -435,12 +562,7 @@ def reproduce_command(
         raise broken_rule("data and synthetic", "reproduce", "given one at a time", got)
     folder.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before the work
     with counting_bar("reproducing") as advance:
-        if data is None:
-            whole_number(users, "users", "reproduce")
-            source, traces, grid, clock = "made-up people", synthetic_city(max(40, users), 14, seed), CITY, "0h"
-        else:
-            source, traces, clock = f"users of {data.name}", read_traces(data), PACIFIC if box is None else "0h"
-            grid = BAY if box is None else grid_from(GRID, box, traces)
+        source, traces, grid, clock = users_from(data, users, box, seed)
         found = reproduce(traces, grid, users, seed, clock, workers=workers, progress=advance)
         own = traces[traces["user_id"].isin(found.names)]
         left = robustness(own, grid, clock=clock, seed=seed, workers=workers, progress=advance)
@@ -496,7 +618,7 @@ def compare_command(
             f"note: {profile.places} places may take minutes; up to {FEW_PLACES}, one is enough (see --grid of learn)"
         )
         err.print(note, highlight=False)
-    d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
+    d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
     allowed = budget_of(budget, Game.from_scenario(profile, Scenario.sporadic(), d_p, d_q), "compare")
     with counting_bar("comparing") as advance:
         found = compare(
@@ -513,6 +635,59 @@ def compare_command(
     loss = f"All lose {found.quality_loss:.6g} ({named(d_q)}).{apart_words(found)}"
     out.print(f"{loss} {most}; shown nothing, the adversary errs by {found.prior_risk:.4g}.", highlight=False)
     out.print(f"The report with the figure, readable by you only: [bold]{escape(str(files['report']))}[/]")
+
+
+@app.command("study", epilog="Example: hideseek study --data cabspotting/ --users 20 --steps 1000 --out planners")
+def study_command(
+    data: Annotated[Path | None, typer.Option(help="Traces, a folder or an archive; a made-up city if none.")] = None,
+    users: Annotated[int, typer.Option(help="How many users to draw.")] = 5,
+    steps: Annotated[int, typer.Option(help="Accesses of each user under each planner.")] = 300,
+    privacy: PrivacyOption = MetricName.EUCLID,
+    quality: QualityOption = MetricName.SQUARED,
+    box: Annotated[
+        str | None, typer.Option(help="SOUTH,NORTH,WEST,EAST of the grid; the Bay area if not given.")
+    ] = None,
+    folder: Annotated[Path | None, typer.Option("--out", help="Folder for a report; none is written without.")] = None,
+    seed: Annotated[int, typer.Option(help="Which users, and which walks.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """What planning ahead is worth: four planners against the adversary who remembers everything.
+
+    Five made-up people take one to two minutes on two cores.
+    """
+    from hideseek.study import study
+    from hideseek.study.pages import facts_of, table_of, write_pages
+
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before the work
+    with counting_bar("studying") as advance:
+        source, traces, grid, clock = users_from(data, users, box, seed)
+        found = study(
+            traces, grid, users, steps, privacy, quality, seed=seed, clock=clock, workers=workers, progress=advance
+        )
+    files = {} if folder is None else write_pages(found, source, folder)
+    if as_json:
+        print_json(facts_of(found) | {"files": {name: str(path) for name, path in files.items()}})
+        return
+    table = table_of(found)
+    print_table(
+        f"Privacy ({named(found.privacy)}) in the mean over {users} {source}", table.header, table.rows, table.words
+    )
+    for finding in found.findings:
+        out.print(finding, highlight=False)
+    if files:
+        out.print(f"The report with the figure, readable by you only: [bold]{escape(str(files['report']))}[/]")
+
+
+def users_from(data: Path | None, users: int, box: str | None, seed: int) -> tuple[str, pd.DataFrame, Grid, str]:
+    """Whose traces an evaluation takes, in words, with its grid and clock: a made-up city's where no data is given."""
+    if data is None:
+        whole_number(users, "users", "the command")
+        return "made-up people", synthetic_city(max(40, users), 14, seed), CITY, "0h"
+    traces = read_traces(data)
+    grid, clock = (BAY, PACIFIC) if box is None else (grid_from(GRID, box, traces), "0h")
+    return f"users of {data.name}", traces, grid, clock
 
 
 Axis = tuple[str, Sequence[int], IntArray]  # role, offsets, and the places that each index stands for

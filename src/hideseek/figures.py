@@ -16,6 +16,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import Collection, PolyCollection
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
 from hideseek.arrays import FloatArray, IntArray
 from hideseek.files import write_privately
@@ -294,4 +295,83 @@ def comparison_figure(table: pd.DataFrame, unit: str) -> Figure:
         axes.legend(
             frameon=False, ncols=5, loc="lower right", bbox_to_anchor=(1, 1), columnspacing=1.2, handletextpad=0.3
         )
+    return figure
+
+
+PLANNERS = {"plain": "#8a949e", "secondary": COLOURS[4], "look-ahead": COLOURS[5], "far-sighted": COLOURS[0]}
+DARK = "#1b1f24"
+
+
+def foresight_figure(users: pd.DataFrame, means: pd.DataFrame) -> Figure:
+    """The share of the ceiling that each planner keeps, a panel a budget: users as dots, their mean, and the bound.
+
+    Both tables have the columns ``budget``, ``planner`` and ``kept``; that of the means also the ends of its interval,
+    ``kept_low`` and ``kept_high``, and ``limit``, the share of the ceiling that none can exceed.
+    """
+    kept = means.groupby("planner")["kept"].mean()
+    title = f"Planning ahead keeps {kept['far-sighted']:.0%} of the ceiling, the plain optimum {kept['plain']:.0%}"
+    with mpl.rc_context(PAPER):
+        budgets = means.groupby("budget")
+        figure = Figure(figsize=(3.0 * len(budgets) + 0.9, 4.4), layout="constrained")
+        panels = figure.subplots(1, len(budgets), sharey=True, squeeze=False)[0]
+        for axes, (budget, own) in zip(panels, budgets, strict=True):
+            draw_planners(axes, users[users["budget"] == budget], own)
+            axes.set_title(f"{budget:.0%} of the saturating budget", weight="normal")
+        panels[0].set_ylabel("privacy kept against\nwho remembers everything")
+        panels[0].yaxis.set_major_formatter(PercentFormatter(1))
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11.5, weight="bold")
+        figure.legend(*panels[0].get_legend_handles_labels(), frameon=False, ncols=4, loc="outside lower center")
+    return figure
+
+
+def draw_planners(axes: Axes, users: pd.DataFrame, means: pd.DataFrame) -> None:
+    """One bar a planner, with the users on it, under what is proved."""
+    names, limit = list(PLANNERS), float(means["limit"].iloc[0])
+    means = means.set_index("planner").loc[names]
+    across = np.arange(len(names))
+    axes.bar(across, means["kept"], 0.72, color=list(PLANNERS.values()), alpha=0.35)
+    for column, name in zip(across, names, strict=True):
+        kept = users.loc[users["planner"] == name, "kept"]
+        aside = np.linspace(-0.25, 0.25, len(kept) + 2)[1:-1]
+        look: Any = {"markersize": 4, "alpha": 0.7, "markeredgewidth": 0, "color": PLANNERS[name]}
+        axes.plot(column + aside, kept, "o", **look, label="a user" if name == "far-sighted" else None)
+        below: Any = {"xytext": (0, -13), "textcoords": "offset points", "ha": "center"}
+        axes.annotate(f"{means['kept'][name]:.0%}", (column, 0), weight="bold", fontsize=11, **below)
+    reach = [means["kept"] - means["kept_low"], means["kept_high"] - means["kept"]]
+    axes.errorbar(across, means["kept"], reach, fmt="_", color=DARK, markersize=14, label="mean, 95 % interval")
+    ends = (-0.45, len(names) - 0.55)
+    axes.hlines(1, *ends, color=DARK, linewidth=1, linestyle="--", label="ceiling: the best if nothing were remembered")
+    axes.hlines(limit, *ends, color=ORANGE, linewidth=2, label="proved: no planner keeps more, in the mean")
+    axes.annotate(f"{limit:.0%}", (ends[1] + 0.05, limit), va="center", color=ORANGE, weight="bold")
+    axes.set_xticks(across, labels=[name.replace("-", "-\n") for name in names])
+    axes.tick_params(axis="x", length=0, pad=16)
+    axes.set(xlim=(-0.5, len(names)), ylim=(0, 1.05))
+
+
+def memory_figure(
+    errors: Mapping[str, FloatArray], kept: Mapping[str, float], bound: float, ceiling: float, unit: str
+) -> Figure:
+    """His error who remembers everything, access after access: of the plain optimum, and of who plans ahead.
+
+    ``errors`` are the means at each access, and ``kept`` the shares of the ceiling in the long run, by planner.
+    """
+    with mpl.rc_context(PAPER):
+        figure = Figure(figsize=(9.2, 4.2), layout="constrained")
+        axes = figure.add_subplot()
+        for name, error in errors.items():
+            axes.plot(np.arange(1, len(error) + 1), error, ".-", color=PLANNERS[name], linewidth=2, markersize=6)
+        last, plain, ahead = len(errors["plain"]), float(errors["plain"][-1]), float(errors["far-sighted"][-1])
+        for words, at, aside, side, colour in (
+            ("ceiling: the best if nothing were remembered", (2, ceiling), 6, "left", DARK),  # the bound may be near it
+            ("proved: in the long run no planner keeps more", (last, bound), 8, "right", ORANGE),
+            ("far-sighted planner", (last, ahead), -20, "right", PLANNERS["far-sighted"]),
+            ("plain optimum", (last, plain), 14, "right", "#57606a"),
+        ):
+            look: Any = {"textcoords": "offset points", "ha": side, "color": colour, "weight": "bold"}
+            axes.annotate(words, at, (0, aside), **look)
+        axes.axhline(ceiling, color=DARK, linewidth=1, linestyle="--", zorder=0)
+        axes.axhline(bound, color=ORANGE, linewidth=2, zorder=0)
+        axes.set(xlabel="access", ylabel=f"privacy: the adversary's error ({unit})", ylim=(0, 1.15 * ceiling))
+        shares = f"planning ahead keeps {kept['far-sighted']:.0%} of the ceiling, the plain optimum {kept['plain']:.0%}"
+        axes.set_title(f"Against who remembers everything, {shares}")
     return figure

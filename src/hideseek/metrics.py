@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import wraps
 from typing import ParamSpec
 
@@ -352,3 +353,19 @@ def weight_of(weights: Mapping[int, float], places: IntArray, otherwise: float =
     table = np.full(int(max(places.max(initial=0), max(weights, default=0))) + 1, otherwise)
     table[list(weights)] = list(weights.values())
     return table[places]
+
+
+class MetricName(StrEnum):
+    """How to measure an error or a loss: different or not; metres; metres squared."""
+
+    HAMMING = "hamming"
+    EUCLID = "euclid"
+    SQUARED = "squared"
+
+
+def metric_of(name: MetricName, regions: Regions) -> Metric:
+    """A metric over these places, added over time where there are several."""
+    if name is MetricName.HAMMING:
+        return hamming()
+    metres = distance(regions)
+    return metres if name is MetricName.EUCLID else total(squared(metres))

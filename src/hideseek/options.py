@@ -13,7 +13,7 @@ from rich.markup import escape
 from hideseek.arrays import scalar
 from hideseek.errors import HideseekError, broken_rule
 from hideseek.game import Game
-from hideseek.metrics import Metric, distance, hamming, squared, total
+from hideseek.metrics import Metric, MetricName, metric_of
 from hideseek.mobility import MarkovProfile, regions_of
 from hideseek.profile_file import is_profile, load_profile
 from hideseek.regions import Grid, Places
@@ -40,14 +40,6 @@ class Through(StrEnum):
     BETWEEN = "between"
 
 
-class MetricName(StrEnum):
-    """How to measure an error or a loss: different or not; metres; metres squared."""
-
-    HAMMING = "hamming"
-    EUCLID = "euclid"
-    SQUARED = "squared"
-
-
 SCENARIOS = {
     Protect.SPORADIC: Scenario.sporadic(),
     Protect.TRANSITION: Scenario.present_future("unknown"),
@@ -62,6 +54,7 @@ User = Annotated[str | None, typer.Option(help="Whose traces; by default the use
 GridSize = Annotated[str | None, typer.Option("--grid", help="ROWSxCOLUMNS around the traces; 10x25 if not given.")]
 Step = Annotated[str | None, typer.Option(help="Length of a time step; 5min if not given.")]
 ProtectOption = Annotated[Protect, typer.Option("--protect", help=(Protect.__doc__ or "").split(": ")[1])]
+ThroughOption = Annotated[Through, typer.Option("--protect", help=(Through.__doc__ or "").split(": ")[1])]
 PrivacyOption = Annotated[MetricName, typer.Option("--privacy", help="What the adversary's error is measured in.")]
 QualityOption = Annotated[MetricName, typer.Option("--quality", help="What the loss of quality is measured in.")]
 
@@ -145,16 +138,8 @@ def game_of(
     profile: MarkovProfile, protect: Protect, privacy: MetricName, quality: MetricName
 ) -> tuple[Game, Metric, Metric]:
     """The game that the options describe, at its saturating budget, with its metrics."""
-    d_p, d_q = metric_of(privacy, profile), metric_of(quality, profile)
+    d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
     return Game.from_scenario(profile, SCENARIOS[protect], d_p, d_q), d_p, d_q
-
-
-def metric_of(name: MetricName, profile: MarkovProfile) -> Metric:
-    """A metric over the profile's places, added over time where there are several."""
-    if name is MetricName.HAMMING:
-        return hamming()
-    metres = distance(regions_of(profile))
-    return metres if name is MetricName.EUCLID else total(squared(metres))
 
 
 def budget_of(text: str, game: Game, owner: str) -> float:
@@ -168,6 +153,19 @@ def budget_of(text: str, game: Game, owner: str) -> float:
         if isinstance(error, HideseekError):
             raise
         raise broken_rule("budget", owner, "a number, or a percentage such as 20%", repr(text)) from None
+
+
+def budget_through_time(
+    text: str, profile: MarkovProfile, scenario: Scenario, privacy: Metric, quality: Metric, owner: str
+) -> float:
+    """As :func:`budget_of`, where it takes so much to tell nothing about the places of one access."""
+    alone = Scenario(target=scenario.release, release=scenario.release, quality=scenario.quality)
+    return budget_of(text, Game.from_scenario(profile, alone, privacy, quality), owner)
+
+
+def past_of(profile: MarkovProfile) -> tuple[int, ...]:
+    """The offsets of the last places, as many as the next one depends on."""
+    return tuple(range(1 - profile.memory, 1))
 
 
 def point_from(text: str, parameter: str) -> tuple[float, float]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from matplotlib.figure import Figure
 
-from hideseek.adversaries import Estimate
+from hideseek.estimate import Estimate
 from hideseek.evaluate import Label
+from hideseek.foresight import Foresight
+from hideseek.planner import Outlook
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -82,6 +84,25 @@ def label_table(label: Label, unit: str) -> Table:
         tuple(
             (words, value.in_words(), "" if value.hit_rate is None else f"{value.hit_rate:.1%}")
             for words, value in shown
+        ),
+    )
+
+
+def foresight_table(found: Mapping[Outlook, Foresight], unit: str) -> Table:
+    """Planners of one game: what each reaches by simulation, and what none exceeds by their cuts, of the ceiling."""
+    bound = min(one.bound for one in found.values())
+    return Table(
+        ("planner", f"filter, {unit}", f"smoother, {unit}", "kept of the ceiling", "95 % interval", "at most"),
+        tuple(
+            (
+                str(outlook),
+                f"{one.filter:.4g}",
+                "" if one.smoother is None else f"{one.smoother:.4g}",
+                f"{one.kept:.1%}",
+                f"{one.kept.interval[0]:.1%} to {one.kept.interval[1]:.1%}",
+                f"{bound / one.ceiling:.1%}",
+            )
+            for outlook, one in found.items()
         ),
     )
 

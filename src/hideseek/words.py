@@ -1,15 +1,18 @@
-"""Solutions, codebooks and labels in plain words, and as facts for machines."""
+"""Solutions, codebooks, plans and labels in plain words, and as facts for machines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
-from hideseek.adversaries import Estimate
 from hideseek.codebook import Codebook, looks_back
+from hideseek.estimate import Estimate
 from hideseek.evaluate import Label
+from hideseek.foresight import Foresight
 from hideseek.game import Game
 from hideseek.metrics import Metric
+from hideseek.planner import Planner
+from hideseek.repeated import RepeatedGame
 from hideseek.solve import Solution
 
 HABITS = "It tells where its user goes and how; whoever has it knows as much as the strongest adversary."
@@ -89,6 +92,16 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
     return words
 
 
+def in_percent(share: Estimate) -> str:
+    """A share with its interval.
+
+    >>> in_percent(Estimate(0.25, (0.2, 0.3)))
+    '25.0 % (20.0 % to 30.0 %)'
+    """
+    low, high = share.interval
+    return f"{100 * share:.1f} %" if share.exact else f"{100 * share:.1f} % ({100 * low:.1f} % to {100 * high:.1f} %)"
+
+
 def codebook_facts(codebook: Codebook) -> dict[str, object]:
     """A codebook for machines."""
     return {
@@ -111,6 +124,50 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
             for number, worth in enumerate(codebook.worths())
         ],
         "deployed": {name: getattr(codebook.deployed, name) for name in codebook.deployed.__struct_fields__},
+        "warning": HABITS,
+    }
+
+
+def plan_words(game: RepeatedGame, planner: Planner, found: Foresight) -> list[tuple[str, str]]:
+    """A plan in plain words."""
+    d_p, d_q = game.privacy.unit, game.quality.unit
+    smoothed = [] if found.smoother is None else [("of who also knows what comes", found.smoother.in_words())]
+    return [
+        ("protects", f"the true places at {named_offsets(game.scenario.target)}"),
+        ("looks", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
+        ("error is measured by", named(game.privacy)),
+        ("loss is measured by", named(game.quality)),
+        ("error of who remembers all", f"{found.filter.in_words()} {d_p}".strip()),
+        *((name, f"{words} {d_p}".strip()) for name, words in smoothed),
+        ("nothing exceeds, by the cuts", f"{found.bound:.6g} {d_p}".strip()),
+        ("nothing exceeds, by the ceiling", f"{found.ceiling:.6g} {d_p}".strip()),
+        ("kept of the ceiling", found.kept.in_words()),
+        ("quality loss, mean", f"{found.quality_loss.in_words()} {d_q}".strip()),
+        ("quality loss, worst history", f"{found.worst_loss:.6g} of {game.budget:.6g} {d_q}".strip()),
+        ("accesses simulated", str(found.steps)),
+        ("cuts", str(len(planner.cuts))),
+    ]
+
+
+def plan_facts(game: RepeatedGame, planner: Planner, found: Foresight) -> dict[str, object]:
+    """A plan for machines."""
+    return {
+        "sha256": planner.sha256,
+        "places": game.profile.places,
+        "states": len(game.states),
+        "scenario": asdict(game.scenario),
+        "privacy_metric": named(game.privacy),
+        "quality_metric": named(game.quality),
+        "budget": game.budget,
+        "planner": str(planner.outlook),
+        "mode": str(planner.mode),
+        "discount": planner.discount,
+        "seed": planner.seed,
+        "cuts": len(planner.cuts),
+        "filter_interval": found.filter.interval,
+        "smoother_interval": None if found.smoother is None else found.smoother.interval,
+        "certified": found.certified,
+        **asdict(found),
         "warning": HABITS,
     }
 

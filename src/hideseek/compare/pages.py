@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from hideseek.adversaries import Estimate
 from hideseek.compare.run import ENDS, Comparison
+from hideseek.estimate import Estimate
 from hideseek.evaluate import ROUNDING
 from hideseek.figures import comparison_figure, save
 from hideseek.files import write_privately

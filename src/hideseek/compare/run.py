@@ -15,12 +15,13 @@ import numpy as np
 from joblib import Parallel, cpu_count, delayed
 from scipy.optimize import brentq
 
-from hideseek.adversaries import Adversary, Estimate, against_policy, carry, estimates, policy_loss
+from hideseek.adversaries import Adversary, against_policy, carry, estimates, policy_loss
 from hideseek.arrays import scalar, whole_number
 from hideseek.baselines import RIVALS, Rival, Setting, constant, truth
 from hideseek.course import Course, Exposer
 from hideseek.design import Advance, design
 from hideseek.errors import CertificateError, broken_rule
+from hideseek.estimate import Estimate
 from hideseek.evaluate import FAR, ROUNDING
 from hideseek.mechanism import Mechanism, Policy
 from hideseek.metrics import MetricLike, as_metric

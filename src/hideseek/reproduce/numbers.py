@@ -1,4 +1,4 @@
-"""The numbers of the paper's evaluation: users, a day of each, and their three results.
+"""The numbers of the paper's evaluation: three results of each user.
 
 1. The best mechanism for single places, attacked by who forgets the release before and by who remembers it.
 2. The privacy of the current place after what was exposed a step before, for every budget, in the mean over that.
@@ -11,7 +11,6 @@ adversary knows a step later: so everything that depends on it is worked out for
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -19,24 +18,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import xlogy
 
-from hideseek.arrays import FloatArray, whole_number
+from hideseek.arrays import FloatArray
 from hideseek.attacks import correlation_aware_error
-from hideseek.data.city import BOX
-from hideseek.errors import broken_rule
 from hideseek.game import Game
 from hideseek.mechanism import Mechanism
 from hideseek.metrics import hamming
-from hideseek.mobility import DAY, STEP, MarkovProfile
-from hideseek.regions import Grid
+from hideseek.mobility import MarkovProfile
 from hideseek.scenario import Scenario
 from hideseek.solve import Method, prefer, solve
-from hideseek.traces import check_traces
-
-BAY = Grid(south=37.55, north=37.85, west=-122.55, east=-122.10, rows=10, columns=25)
-CITY = Grid(*BOX, rows=10, columns=25)
-PACIFIC = "-7h"  # San Francisco's clock from UTC in May and June of 2008, when the cabs were followed
-STEPS_A_DAY = int(DAY / pd.Timedelta(STEP))
-COVERED = 0.8  # of the steps of a day must have a fix in the box
 
 BUDGETS = tuple(k / 20 for k in range(21))
 COMPARED = (0.1, 0.2, 0.3, 0.5, 0.7)  # at which all optima are held against each other
@@ -64,50 +53,6 @@ class Chosen(NamedTuple):
     table: FloatArray
     privacy: float
     bound: float
-
-
-@dataclass(frozen=True, eq=False)
-class UserDay:
-    """A user's day as a chain of places, and how many of its steps have a fix."""
-
-    user: str
-    profile: MarkovProfile
-    steps: int
-
-
-def ahead_of_utc(clock: str) -> pd.Timedelta:
-    """How far a clock is ahead of UTC."""
-    ahead = pd.to_timedelta(clock, errors="coerce")
-    if pd.isna(ahead) or abs(ahead) > DAY:
-        raise broken_rule("clock", "reproduce", 'a time difference of a day at most, such as "-7h"', repr(clock))
-    return ahead
-
-
-def days_of(traces: pd.DataFrame, grid: Grid, clock: str) -> list[UserDay]:
-    """The best covered day of every user who has one with a fix in the grid in 80 % of its steps, in several cells."""
-    table = check_traces(traces, "reproduce")
-    local = table["tracked_at"] + ahead_of_utc(clock)
-    cell = grid.locate(table["latitude"].to_numpy(), table["longitude"].to_numpy())
-    days = pd.DataFrame(
-        {"user": table["user_id"], "day": local.dt.floor(DAY), "step": local.dt.floor(STEP), "cell": cell}
-    )
-    known = days[cell >= 0].drop_duplicates(["user", "step"]).groupby(["user", "day"])["cell"].agg(["size", "nunique"])
-    steps = known.loc[(known["size"] >= COVERED * STEPS_A_DAY) & (known["nunique"] > 1), "size"]
-    best = steps.sort_values(ascending=False, kind="stable").reset_index("day").groupby("user").head(1).sort_index()
-    fixes = days.groupby(["user", "day"]).indices
-    return [
-        UserDay(user, MarkovProfile.fit(table.iloc[fixes[user, day]], grid, STEP), int(size))
-        for user, day, size in best.itertuples()
-    ]
-
-
-def drawn_from(candidates: Sequence[UserDay], users: int, seed: int) -> list[UserDay]:
-    """Some of the users who can be, by the seed."""
-    users, seed = whole_number(users, "users", "reproduce"), whole_number(seed, "seed", "reproduce", least=0)
-    if users > len(candidates):
-        rule = f"at most {len(candidates)}, the users with a day that covers {COVERED:.0%} of its steps in the grid"
-        raise broken_rule("users", "reproduce", rule, users, "Ask for fewer, or lay the grid where they are.")
-    return [candidates[k] for k in np.random.default_rng(seed).choice(len(candidates), users, replace=False)]
 
 
 def predictability(profile: MarkovProfile) -> tuple[float, float, float, float]:

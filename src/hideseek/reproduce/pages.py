@@ -9,11 +9,12 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
+from hideseek.days import COVERED, STEPS_A_DAY
 from hideseek.figures import attacks_figure, location_figure, robustness_figure, save, transition_figure
 from hideseek.files import write_privately
 from hideseek.report import Section, Table, html_report
 from hideseek.reproduce.findings import Finding, Reproduction, compared, of_the_coin
-from hideseek.reproduce.numbers import COVERED, LAST, STEPS_A_DAY
+from hideseek.reproduce.numbers import LAST
 from hideseek.reproduce.robustness import SHARE, kept_of_claim
 
 TITLE = "Hide and seek, played again"

@@ -20,6 +20,7 @@ from scipy.special import stdtrit
 from hideseek.adversaries import Adversary, estimates
 from hideseek.arrays import IntArray, whole_number
 from hideseek.course import Course, likeliest_guesses
+from hideseek.days import ahead_of_utc
 from hideseek.design import Advance
 from hideseek.errors import ParameterError, broken_rule
 from hideseek.game import Game
@@ -27,7 +28,6 @@ from hideseek.mechanism import Mechanism
 from hideseek.metrics import Metric, distance, over_places, squared
 from hideseek.mobility import DAY, STEP, MarkovProfile, Walk, drawn, moves_of, walks_through
 from hideseek.regions import Regions
-from hideseek.reproduce.numbers import ahead_of_utc
 from hideseek.scenario import Scenario
 from hideseek.solve import solve
 from hideseek.traces import check_traces
@@ -90,7 +90,7 @@ def robustness(
     whole_number(seed, "seed", owner, least=0)
     workers = cpu_count() if workers is None else whole_number(workers, "workers", owner)
     table = check_traces(traces, owner)
-    local = table.assign(tracked_at=table["tracked_at"] + ahead_of_utc(clock))
+    local = table.assign(tracked_at=table["tracked_at"] + ahead_of_utc(clock, owner))
     users = [own for _, own in local.groupby("user_id")]
     tasks = (delayed(of_user)(own, regions, days, attacked, step, seed) for own in users)
     found: list[list[Left]] = []

@@ -9,6 +9,7 @@ import pandas as pd
 from joblib import Parallel, cpu_count, delayed
 
 from hideseek.arrays import scalar, whole_number
+from hideseek.days import UserDay, days_of, drawn_from
 from hideseek.design import Advance
 from hideseek.errors import broken_rule
 from hideseek.regions import Grid
@@ -16,9 +17,6 @@ from hideseek.reproduce.findings import Reproduction
 from hideseek.reproduce.numbers import (
     BUDGETS,
     COMPARED,
-    UserDay,
-    days_of,
-    drawn_from,
     location_rows,
     predictability,
     program_rows,
@@ -59,8 +57,8 @@ def reproduce(
         raise broken_rule("budgets", "reproduce", "two or more different ones", budgets)
     if not compared or not set(compared) <= set(budgets) - {0.0}:
         raise broken_rule("compared", "reproduce", "some of the 'budgets' above 0, at least one", compared)
-    candidates = days_of(traces, grid, clock)
-    days = drawn_from(candidates, users, seed)
+    candidates = days_of(traces, grid, clock, "reproduce")
+    days = drawn_from(candidates, users, seed, "reproduce")
     workers = cpu_count() if workers is None else whole_number(workers, "workers", "reproduce")
     tasks = (delayed(results_of)(day, budgets, compared, (seed, number)) for number, day in enumerate(days, start=1))
     results: list[tuple[pd.DataFrame, ...]] = []

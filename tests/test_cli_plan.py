@@ -1,0 +1,140 @@
+"""hideseek plan, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from hideseek import MarkovProfile, Places, load_plan, load_profile, save_profile, synthetic_city
+from hideseek.regions import Grid
+
+CHAIN = [[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]
+QUICK = ("--walks", "2", "--steps", "100")
+
+
+@pytest.fixture
+def profile(tmp_path):
+    regions = Places([46.50, 46.51, 46.53], [6.50, 6.52, 6.55])
+    save_profile(MarkovProfile.from_matrix(CHAIN, regions), tmp_path / "me.json")
+    return "me.json"
+
+
+def test_plan_trains_simulates_and_writes_what_it_says(run, profile, tmp_path):
+    status, out, err = run("plan", profile, "--budget", "40%", "--out", "me.plan", "--seed", "3", "--json", *QUICK)
+    assert status == 0, err
+    facts = json.loads(out)
+    low, high = facts["filter_interval"]
+    assert low <= facts["filter"] <= high
+    assert facts["certified"] == pytest.approx(low / facts["bound"])
+    assert facts["certified"] <= facts["filter"] / facts["bound"] <= 1 + (high - low) / facts["bound"]
+    assert facts["smoother"] <= facts["ceiling"]
+    assert facts["bound"] <= facts["ceiling"] * (1 + 1e-9)
+    assert facts["kept"] == pytest.approx(min(facts["filter"] / facts["ceiling"], 1))
+    assert facts["quality_loss"] <= facts["worst_loss"] <= facts["budget"] * (1 + 1e-9)
+    assert facts["steps"] == 100
+    assert facts["seconds"] > 0
+    assert stat.S_IMODE((tmp_path / "me.plan").stat().st_mode) == 0o600
+    game, planner = load_plan(tmp_path / "me.plan", load_profile(tmp_path / profile))
+    assert (facts["budget"], facts["cuts"], facts["sha256"]) == (game.budget, len(planner.cuts), planner.sha256)
+    assert (facts["planner"], facts["mode"], facts["seed"]) == ("far-sighted", "trade-off", planner.seed)
+    # 40 % of what the best constant release loses, in metres squared
+    loss = game.profile.stationary @ game.cost
+    assert game.budget == pytest.approx(0.4 * loss.min())
+
+
+def test_plan_tells_it_in_words_too(run, profile):
+    status, out, err = run("plan", profile, *QUICK)
+    assert status == 0, err
+    assert re.search(r"at least \d+\.\d% of what anything can reach", out)
+    for word in (
+        "nothing exceeds, by the cuts",
+        "nothing exceeds, by the ceiling",
+        "kept of the ceiling",
+        "cuts",
+        " ± ",
+    ):
+        assert word in out
+    assert "tells where its user goes" in out
+
+
+def test_the_two_bounds_are_shown_while_they_converge(run, profile, monkeypatch):
+    told = []
+
+    @contextmanager
+    def bar(what):
+        yield lambda news, done, count: told.append((what, news, done, count))
+
+    monkeypatch.setattr("hideseek.cli.counting_bar", bar)
+    assert run("plan", profile, "--walks", "3", "--steps", "100")[0] == 0
+    training = [(news, done, count) for what, news, done, count in told if what == "planning"]
+    assert [(done, count) for _, done, count in training] == [(1, 3), (2, 3), (3, 3)]
+    pairs = [re.fullmatch(r"(\d\.\d+) \.\. (\d\.\d+) of the ceiling", news).groups() for news, *_ in training]
+    bounds = [float(bound) for _, bound in pairs]
+    assert bounds == sorted(bounds, reverse=True)
+    assert [(done, count) for what, _, done, count in told if what == "simulating"][-1] == (100, 100)
+
+
+@pytest.mark.parametrize(
+    ("protect", "target", "known"),
+    [("location", [0], [0]), ("way", [-1, 0], [-1, 0]), ("next", [0, 1], [0]), ("between", [-2, -1, 0], [-2, 0])],
+)
+def test_everything_can_be_protected_that_a_device_can_know(run, profile, protect, target, known):
+    hamming = ("--privacy", "hamming", "--quality", "hamming")
+    status, out, err = run("plan", profile, "--protect", protect, "--outlook", "plain", "--json", *hamming, *QUICK)
+    assert status == 0, err
+    facts = json.loads(out)
+    assert (facts["scenario"]["target"], facts["scenario"]["known"]) == (target, known)
+    assert facts["cuts"] == 0
+
+
+@pytest.mark.parametrize(("protect", "known"), [("location", [-1, 0]), ("way", [-1, 0]), ("next", [-1, 0])])
+def test_a_chain_of_second_order_looks_back_twice(run, tmp_path, protect, known):
+    traces = synthetic_city(people=1, days=2)
+    save_profile(MarkovProfile.fit(traces, Grid.covering(traces, 2, 2), order=2), tmp_path / "two.json")
+    status, out, err = run("plan", "two.json", "--protect", protect, "--outlook", "plain", "--json", *QUICK)
+    assert status == 0, err
+    assert json.loads(out)["scenario"]["known"] == known
+
+
+def test_the_same_seed_gives_the_same_plan_and_another_seed_another(run, profile, tmp_path):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        assert run("plan", profile, "--seed", seed, "--out", f"{name}.plan", *QUICK)[0] == 0
+    first, second, third = ((tmp_path / f"{name}.plan").read_bytes() for name in "abc")
+    assert first == second != third
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [
+        (("--discount", "1"), "ParameterError", "'discount' parameter"),
+        (("--discount", "-0.1"), "ParameterError", "'discount' parameter"),
+        (("--walks", "0"), "ParameterError", "'walks' parameter"),
+        (("--steps", "3"), "ParameterError", "'steps' parameter"),
+        (("--seed", "-1"), "ParameterError", "'seed' parameter"),
+        (("--budget", "lots"), "ParameterError", "'budget' parameter"),
+        (("--protect", "planned"), "ParameterError", "releases one place"),
+        (("--protect", "between", "--every", "0"), "ParameterError", "'every' parameter"),
+        (("--grid", "3x3"), "ParameterError", "given with traces only"),
+        (("--out", "/proc/nowhere/me.plan"), "FileNotFoundError", "nowhere"),
+    ],
+)
+def test_bad_input_is_told_in_a_line_and_nothing_is_written(run, profile, tmp_path, words, error, said):
+    status, out, _ = run("plan", profile, "--json", *words)
+    assert status == 2
+    told = json.loads(out)
+    assert told["error"] == error
+    assert said in told["message"]
+    assert [path.name for path in tmp_path.iterdir()] == [profile]
+
+
+def test_traces_go_straight_into_plan(run, tmp_path):
+    synthetic_city(people=1, days=3).to_csv(tmp_path / "city.csv", index=False)
+    status, _, err = run("plan", "city.csv", "--grid", "3x3", "--outlook", "secondary", "--json", *QUICK)
+    assert status == 0, err
+    game, planner = load_plan(tmp_path / "me.plan")
+    np.testing.assert_array_equal(planner.cuts, game.error)
