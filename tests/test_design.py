@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -28,7 +28,7 @@ from hideseek import (
     speed,
     total,
 )
-from hideseek.joint import Joint
+from hideseek.joint import DIED_OUT, Joint
 from hideseek.regions import Places
 from tests.oracles.enumeration import everything, law_of, outcome_at, prior_at, rows_of
 
@@ -184,6 +184,7 @@ def test_nothing_seen_is_the_sporadic_case():
     assert codebook.deployed.privacy == pytest.approx(best.privacy, rel=1e-6)
 
 
+@example(seed=9391, share=0.1374009154472453, name="transition, two seen")
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10**6), share=st.floats(0.05, 0.9), name=st.sampled_from(sorted(SCENARIOS)))
 def test_the_budget_holds_at_every_access_after_every_history(seed, share, name):
@@ -336,8 +337,9 @@ def losses(stage, law, last, codebook, metric):
     for (past, _), errors in joint.items():
         guesses = itertools.product(range(codebook.places), repeat=len(own.scenario.target))
         privacy[past] += min(sum(p * added(metric)(guess, a) for a, p in errors.items()) for guess in guesses)
-    loss = {past: loss[past] / weight[past] for past in loss}
-    return weight, loss, {past: privacy[past] / weight[past] for past in privacy}
+    # a history that dies out is followed until its probability has no digits left
+    weight = {past: chance for past, chance in weight.items() if chance > DIED_OUT}
+    return weight, *({past: own[past] / weight[past] for past in weight} for own in (loss, privacy))
 
 
 def test_what_repeats_has_settled():

@@ -15,6 +15,7 @@ from hideseek.scenario import Scenario
 from hideseek.stage import Prior, Stage
 
 History = tuple[int, ...]
+DIED_OUT = 1e-200  # the probability of a history that can only become rarer, before it has no digits left
 Law = tuple[IntArray, FloatArray]  # inputs, and what is released at each of them
 
 
@@ -121,7 +122,7 @@ class Access:
         chosen = np.c_[joint.histories[history], combinations[drawn]][:, columns]
         codes, first, index = np.unique(encoded(chosen, places), return_index=True, return_inverse=True)
         mass = (gather(index, len(codes)) @ out).T
-        occurs = mass.any(axis=0)
+        occurs = mass.sum(axis=0) > DIED_OUT
         return Joint(self.kept, chosen[first][occurs], mass[:, occurs], self.scenario.release[-1])
 
     def _together(self, joint: Joint, stage: Stage) -> FloatArray:
