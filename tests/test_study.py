@@ -168,7 +168,7 @@ def test_independent_errors_add_up_in_squares():
 
 def test_findings_tell_the_numbers():
     (finding,) = made_up((0.4, 0.8), (0.2, 0.1)).findings
-    for words in ("20% of the saturating", "keeps 45%", "plain optimum 30%", "1.50 times", "than 90%", "1 lose"):
+    for words in ("20% of the saturating", "keeps 45%", "plain optimum 30%", "1.50 times", "than 90%", "1 of 2."):
         assert words in finding
 
 

@@ -228,6 +228,6 @@ def finding(plain: Mean, ahead: Mean) -> str:
     more = "" if ahead.gain is None else f", {1 + ahead.gain:.2f} times the privacy in the mean"
     return (
         f"At {ahead.budget:.0%} of the saturating budget, planning ahead keeps {ahead.kept:.0%} of the ceiling and the "
-        f"plain optimum {plain.kept:.0%}{more}; no planner keeps more than {ahead.limit:.0%}. Of {ahead.users} users, "
-        f"{ahead.losers} lose by planning, beyond the confidence intervals."
+        f"plain optimum {plain.kept:.0%}{more}; no planner keeps more than {ahead.limit:.0%}. Users who lose by "
+        f"planning, beyond the confidence intervals: {ahead.losers} of {ahead.users}."
     )
