@@ -17,6 +17,7 @@ from hideseek import (
     Places,
     Scenario,
     design,
+    distance,
     evaluate,
     hamming,
     maximum,
@@ -27,6 +28,7 @@ from hideseek import (
 from hideseek.arrays import FloatArray
 from hideseek.estimate import Estimate
 from hideseek.evaluate import more
+from hideseek.mobility import regions_of
 
 SPOTS = np.array([0.0, 1.0, 5.0, 6.0])
 PLACED = MarkovProfile.from_matrix(
@@ -106,6 +108,28 @@ def test_a_lexicographic_planner_gives_nothing_up_at_the_first_access() -> None:
     codebook = design(profile, Scenario.past_present(1), ERROR, LOSS, budget, farsighted=planner, workers=1)
     best = solve(Game.from_prior(profile.stationary, ERROR, LOSS, budget))
     assert codebook.worths()[0].privacy[0] == pytest.approx(best.bound, rel=1e-5)
+
+
+def test_trading_keeps_what_choosing_among_optima_cannot() -> None:
+    """Metres of error against wrong places: some privacy now is worth much of it later."""
+    metres = distance(regions_of(PLACED))
+    budget = 0.5 * Game.from_scenario(PLACED, Scenario.sporadic(), metres, hamming()).saturation
+    choosing, trading = (
+        design(
+            PLACED,
+            Scenario.past_present(1),
+            metres,
+            hamming(),
+            budget,
+            farsighted=plan(PLACED, metres, hamming(), budget, mode=mode, walks=6),
+            workers=1,
+        )
+        for mode in Mode
+    )
+    gain = evaluate(trading, PLACED, accesses=6, beside=choosing).gain
+    assert gain is not None
+    assert gain.exact
+    assert gain > 0.1
 
 
 def test_a_farsighted_codebook_is_saved_and_proved_again(tmp_path: Path) -> None:

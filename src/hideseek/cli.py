@@ -38,6 +38,8 @@ from hideseek.options import (
     SCENARIOS,
     STEP,
     AsJson,
+    BudgetThroughTime,
+    Every,
     GridSize,
     PrivacyOption,
     Protect,
@@ -304,12 +306,10 @@ def curve(
 def design_command(
     source: Source,
     path: Annotated[Path, typer.Option("--out", help="The codebook file to write.")] = Path("codebook.hideseek"),
-    budget: Annotated[
-        str, typer.Option(help="Expected loss allowed at an access; with %, of what it takes to tell nothing.")
-    ] = "20%",
+    budget: BudgetThroughTime = "20%",
     protect: ThroughOption = Through.LOCATION,
     memory: Annotated[int, typer.Option(help="Releases that the adversary remembers, for location and way.")] = 1,
-    every: Annotated[int, typer.Option(help="Steps from one access to the next, for between.")] = 2,
+    every: Every = 2,
     steps: Annotated[int | None, typer.Option(help="First accesses that get tables of their own.")] = None,
     gaps: Annotated[int, typer.Option(help="Longest gap, in accesses, after which to go on.")] = 1,
     privacy: PrivacyOption = MetricName.EUCLID,
@@ -474,11 +474,9 @@ def expose_command(
 def plan_command(
     source: Source,
     path: Annotated[Path, typer.Option("--out", help="The plan file to write.")] = Path("me.plan"),
-    budget: Annotated[
-        str, typer.Option(help="Expected loss allowed at an access; with %, of what it takes to tell nothing.")
-    ] = "20%",
+    budget: BudgetThroughTime = "20%",
     protect: ThroughOption = Through.LOCATION,
-    every: Annotated[int, typer.Option(help="Steps from one access to the next, for between.")] = 2,
+    every: Every = 2,
     privacy: PrivacyOption = MetricName.EUCLID,
     quality: QualityOption = MetricName.SQUARED,
     outlook: Annotated[Outlook, typer.Option(help="How far to look.")] = Outlook.FAR_SIGHTED,
@@ -589,9 +587,7 @@ def reproduce_command(
 def compare_command(
     source: Annotated[Path, typer.Option("--data", help="A profile made by learn, or traces.")],
     folder: Annotated[Path, typer.Option("--out", help="Folder for the report.")] = Path("hideseek-comparison"),
-    budget: Annotated[
-        str, typer.Option(help="Expected loss allowed at an access; with %, of what it takes to tell nothing.")
-    ] = "20%",
+    budget: BudgetThroughTime = "20%",
     privacy: PrivacyOption = MetricName.EUCLID,
     quality: QualityOption = MetricName.SQUARED,
     accesses: Annotated[int, typer.Option(help="Accesses of the run that is attacked.")] = 50,

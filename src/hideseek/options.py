@@ -48,6 +48,10 @@ SCENARIOS = {
 
 GRID, STEP = "10x25", "5min"
 COARSER, FEW_PLACES = ("8x20", "6x15", "5x12", "4x10", "3x8"), 30
+BudgetThroughTime = Annotated[
+    str, typer.Option(help="Expected loss allowed at an access; with %, of what it takes to tell nothing.")
+]
+Every = Annotated[int, typer.Option(help="Steps from one access to the next, for between.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Source = Annotated[Path, typer.Argument(help="Traces (a file, a folder, an archive), or a profile made by learn.")]
 User = Annotated[str | None, typer.Option(help="Whose traces; by default the user with the most fixes.")]

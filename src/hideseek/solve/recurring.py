@@ -198,11 +198,11 @@ class Recurring:
         self.idle = np.concatenate((self.idle, np.zeros(len(g), np.int64)))
         return len(g)
 
-    def _forget(self, idle: int) -> None:
-        """Drop rows that have not been binding for longer than this: a basis without them is a basis still."""
+    def _forget(self) -> None:
+        """Drop rows that have long not been binding: a basis without them is a basis still."""
         status = self.highs.getBasis().row_status[self.fixed_rows :]
         slack = np.array([one == highspy.HighsBasisStatus.kBasic for one in status])
-        gone = slack & (self.idle > idle)
+        gone = slack & (self.idle > IDLE)
         if gone.any():
             index = (self.fixed_rows + np.flatnonzero(gone)).astype(np.int32)
             accept(self.highs.deleteRows(len(index), index))
@@ -253,7 +253,7 @@ class Recurring:
                 break
         self.idle = np.where(point.binding, 0, self.idle + 1)
         if self.kept is None and len(self.idle) > ROOM * (self.inputs + self.releases):
-            self._forget(IDLE)
+            self._forget()
         found = self.judged(self._table(point.joint, belief), belief)
         shift = self.later * self.middle
         return replace(found, bound=bound + float(shift @ belief), cut=cut + shift + ROUNDING * self.unit)
