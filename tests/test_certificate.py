@@ -224,6 +224,8 @@ class LyingHighs:
 
         class Zeros:
             col_value = [0.0] * len(solution.col_value)
+            col_dual = [0.0] * len(solution.col_dual)
+            row_value = [0.0] * len(solution.row_value)
             row_dual = [0.0] * len(solution.row_dual)
 
         return Zeros()

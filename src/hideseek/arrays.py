@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
-from typing import TypeVar
+from collections.abc import Iterator
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from hideseek.errors import SizeError, broken_rule
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+Matrix: TypeAlias = FloatArray | sparse.csr_array  # sparse where it is large and nearly all of it is zero
+
+LARGE = 250_000  # entries of a matrix from which on it may be kept sparse
+FULL = 0.05  # the share of entries that are not zero from which on it may not
+BLOCK = 4_000_000  # numbers of a product that are worked out at a time
 
 Array = TypeVar("Array", FloatArray, IntArray)
 
@@ -143,3 +150,49 @@ def refuse_if_too_large(needed: int, what: str) -> None:
         sizes = f"about {needed / 2**30:.3g} GiB; half of this machine's memory is {limit / 2**30:.3g} GiB"
         way_out = "Use fewer places, fewer offsets in the scenario, or a lower order."
         raise SizeError(f"{what} would need {sizes}. {way_out}", needed)
+
+
+def light(matrix: Matrix) -> Matrix:
+    """A matrix as it is cheapest to keep and to multiply: large optimal tables have about two non-zeros a row.
+
+    >>> light(np.eye(3)).tolist(), light(np.eye(1000)).nnz
+    ([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], 1000)
+    """
+    size = matrix.shape[0] * matrix.shape[1]
+    if isinstance(matrix, np.ndarray):
+        few = size > LARGE and np.count_nonzero(matrix) < FULL * size
+        return sparse.csr_array(matrix) if few else matrix
+    return matrix if size > LARGE and matrix.nnz < FULL * size else matrix.toarray()
+
+
+def dense(matrix: Matrix) -> FloatArray:
+    """A numpy array, however a matrix is kept."""
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+
+
+def row_of_entry(matrix: sparse.csr_array) -> IntArray:
+    """The row of every entry that a sparse matrix stores."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
+def with_entries(matrix: sparse.csr_array, values: FloatArray) -> sparse.csr_array:
+    """The sparse matrix with other values where it stores some."""
+    return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def inner(weights: FloatArray, matrix: Matrix) -> float:
+    """The sum of all products of entries, sum_{i,o} weights[i, o] matrix[i, o]."""
+    if isinstance(matrix, np.ndarray):
+        return float(np.vdot(weights, matrix))
+    return float(weights[row_of_entry(matrix), matrix.indices] @ matrix.data)
+
+
+def blocks(count: int, width: int) -> Iterator[slice]:
+    """Slices of ``count`` rows of a width, so that few numbers are worked out at a time.
+
+    >>> [(own.start, own.stop) for own in blocks(5, 2_000_000)]
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    height = max(1, BLOCK // max(width, 1))
+    for start in range(0, count, height):
+        yield slice(start, min(start + height, count))

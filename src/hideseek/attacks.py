@@ -19,7 +19,7 @@ def best_guesses(game: Game, mechanism: Mechanism) -> IntArray:
     >>> best_guesses(game, Mechanism([[0.5, 0.5], [0.0, 1.0]]))
     array([0, 1])
     """
-    guesses: IntArray = (game.error @ mechanism.table).argmin(axis=0)
+    guesses: IntArray = (game.error @ mechanism.laws).argmin(axis=0)
     return guesses
 
 
@@ -30,7 +30,7 @@ def expected_error(game: Game, mechanism: Mechanism, attack: FloatArray | None =
     >>> round(expected_error(game, Mechanism([[0.5, 0.5], [0.0, 1.0]])), 6)
     0.3
     """
-    errors = game.error @ mechanism.table
+    errors = game.error @ mechanism.laws
     return float(errors.min(axis=0).sum() if attack is None else np.vdot(errors.T, attack))
 
 

@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from hideseek.arrays import FloatArray, IntArray, labelled, nonnegative, unlabelled
+from hideseek.arrays import FloatArray, IntArray, Matrix, dense, labelled, nonnegative, unlabelled, with_entries
 from hideseek.errors import broken_rule
 
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
-    """A row-stochastic ``table`` f[i, o], with the region numbers that inputs and releases stand for.
+    """The ``laws`` of releases f(o|i), one row an input, with the region numbers that inputs and releases stand for.
+
+    Those of a large map are a sparse matrix; ``table`` f[i, o] is an array whatever they are.
 
     >>> Mechanism([[1, 0], [0.5, 0.5]]).releases.tolist()
     [[0], [1]]
     """
 
-    table: FloatArray
+    laws: Matrix
     inputs: IntArray = field(default_factory=unlabelled)
     releases: IntArray = field(default_factory=unlabelled)
 
     def __post_init__(self) -> None:
-        table = nonnegative(self.table, "table", "Mechanism", 2)
-        total = table.sum(axis=1)
+        if isinstance(self.laws, sparse.csr_array):
+            laws: Matrix = with_entries(self.laws, nonnegative(self.laws.data, "laws", "Mechanism", 1))
+        else:
+            laws = nonnegative(self.laws, "laws", "Mechanism", 2)
+        total = laws.sum(axis=1)
         if np.abs(total - 1).max() > 1e-6:
             worst = int(np.abs(total - 1).argmax())
-            raise broken_rule("table", "Mechanism", "rows that sum to 1", f"{total[worst]:g} in row {worst}")
-        object.__setattr__(self, "table", table)
-        object.__setattr__(self, "inputs", labelled(self.inputs, table.shape[0], "inputs", "Mechanism"))
-        object.__setattr__(self, "releases", labelled(self.releases, table.shape[1], "releases", "Mechanism"))
+            raise broken_rule("laws", "Mechanism", "rows that sum to 1", f"{total[worst]:g} in row {worst}")
+        object.__setattr__(self, "laws", laws)
+        object.__setattr__(self, "inputs", labelled(self.inputs, laws.shape[0], "inputs", "Mechanism"))
+        object.__setattr__(self, "releases", labelled(self.releases, laws.shape[1], "releases", "Mechanism"))
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """The laws as an array f[i, o]."""
+        return dense(self.laws)
 
 
 @runtime_checkable

@@ -22,6 +22,8 @@ def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
     """A solution in plain words."""
     yield "privacy, certified", f"{solution.privacy:.6g} {d_p.unit}".strip()
     yield "no mechanism exceeds", f"{solution.bound:.6g} {d_p.unit}".strip()
+    if solution.within < solution.bound:
+        yield "none within the radius exceeds", f"{solution.within:.6g} {d_p.unit}".strip()
     yield "relative gap", f"{solution.gap:.1e} ({solution.status})"
     yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
     yield "one more unit of loss adds", f"{solution.price:.3g}"
@@ -34,6 +36,7 @@ def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
     return {
         "privacy": solution.privacy,
         "bound": solution.bound,
+        "bound_within_radius": solution.within,
         "gap": solution.gap,
         "quality_loss": solution.quality_loss,
         "budget": game.budget,

@@ -21,20 +21,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from hideseek.arrays import FloatArray, IntArray
+from hideseek.arrays import (
+    LARGE,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Matrix,
+    blocks,
+    dense,
+    inner,
+    light,
+    row_of_entry,
+    with_entries,
+)
 from hideseek.errors import CertificateError
 from hideseek.game import Alternatives, Game, Objective, Rows
 
 ROW_TOLERANCE = 1e-8  # extra rows hold to this share of their largest coefficient; HiGHS itself promises 1e-7
-LIGHT = 250_000  # tables with more entries than this are multiplied as sparse matrices
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
     """What a solver claims. ``attacks`` [o, g] and ``prices`` are one a game, ``multipliers`` one an extra row."""
 
-    table: FloatArray
-    attacks: tuple[FloatArray, ...]
+    table: Matrix
+    attacks: tuple[Matrix, ...]
     prices: FloatArray
     mix: FloatArray
     multipliers: FloatArray
@@ -42,20 +53,28 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The repaired answer with its bounds: ``privacy`` <= value of the game <= ``bound``."""
+    """The repaired answer with its bounds: ``privacy`` <= value of the game <= ``bound``.
+
+    ``within`` is the bound of mechanisms that keep to what is allowed, where not everything is.
+    """
 
     answer: Answer
     privacy: float
     bound: float
+    within: float
     gap: float
+    gap_within: float
     privacies: FloatArray
     losses: FloatArray
 
 
-def certify(problem: Alternatives, answer: Answer, safe: FloatArray | None = None) -> Certificate:
+def certify(
+    problem: Alternatives, answer: Answer, safe: FloatArray | None = None, allowed: BoolArray | None = None
+) -> Certificate:
     """Repair an answer and bound the value of the game from both sides; refuse what cannot be repaired.
 
-    ``safe`` is a mechanism that keeps every budget and row, to mix towards; one game without rows needs none.
+    ``safe`` is a mechanism that keeps every budget and row, to mix towards; one game without rows needs none. A table
+    may have been sought among the ``allowed`` releases [i, o] only: the bound is that of all mechanisms nevertheless.
     """
     games = problem.games
     answer = repair(problem, answer, safe)
@@ -64,6 +83,7 @@ def certify(problem: Alternatives, answer: Answer, safe: FloatArray | None = Non
     privacy = float(reached.min() if problem.objective is Objective.MINIMUM else problem.weights @ reached)
     with np.errstate(over="ignore", invalid="ignore"):  # the next lines refuse what overflows
         bound = upper_bound(problem, answer, rounding)
+        within = bound if allowed is None else upper_bound(problem, answer, rounding, allowed)
     unseen = nothing_seen(problem)
     if not bound <= unseen @ [game.prior_risk for game in games]:
         releases = answer.table.shape[1]
@@ -75,11 +95,12 @@ def certify(problem: Alternatives, answer: Answer, safe: FloatArray | None = Non
             multipliers=np.zeros_like(answer.multipliers),
         )
         bound = upper_bound(problem, answer, rounding)
-    losses = np.array([np.vdot(game.cost, answer.table) for game in games])
+    losses = np.array([inner(game.cost, answer.table) for game in games])
     if not (np.isfinite(bound) and np.isfinite(losses).all() and privacy <= bound):
         raise CertificateError(f"The solver's numbers give no bounds: {privacy} to {bound}, losing {losses}.")
-    gap = relative_gap(privacy, bound, max(game.prior_risk for game in games))
-    return Certificate(answer, privacy, bound, gap, reached, losses)
+    within, risk = min(within, bound), max(game.prior_risk for game in games)
+    gap, gap_within = (relative_gap(privacy, most, risk) for most in (bound, within))
+    return Certificate(answer, privacy, bound, within, gap, gap_within, reached, losses)
 
 
 def rounding_of(problem: Alternatives) -> float:
@@ -88,11 +109,17 @@ def rounding_of(problem: Alternatives) -> float:
     return float((longest + 16) * np.finfo(float).eps)
 
 
-def privacies(problem: Alternatives, table: FloatArray) -> FloatArray:
+def privacies(problem: Alternatives, table: Matrix) -> FloatArray:
     """L(f) in every game, rounded down."""
-    mechanism = light(table)
-    reached = np.array([(game.error @ mechanism).min(axis=0).sum() for game in problem.games])
+    reached = np.array([least_errors(game.error, table).sum() for game in problem.games])
     return reached * (1 - rounding_of(problem))
+
+
+def least_errors(error: FloatArray, table: Matrix) -> FloatArray:
+    """What the best guess for every release errs by."""
+    columns = table if isinstance(table, np.ndarray) else table.tocsc()
+    width = table.shape[1]
+    return np.concatenate([(error @ columns[:, own]).min(axis=0) for own in blocks(width, len(error))])
 
 
 def relative_gap(privacy: float, bound: float, risk: float) -> float:
@@ -109,31 +136,38 @@ def nothing_seen(problem: Alternatives) -> FloatArray:
     return weights
 
 
-def upper_bound(problem: Alternatives, answer: Answer, rounding: float) -> float:
-    """U(h, lam): every gain rounded up, every charge rounded down.
+def upper_bound(problem: Alternatives, answer: Answer, rounding: float, allowed: BoolArray | None = None) -> float:
+    """U(h, lam): every gain rounded up, every charge rounded down; of all mechanisms, or of those that are ``allowed``.
 
     Where the table itself spends more than the budget or breaks a row, if only by rounding, the bound is for mechanisms
     that may do the same: it is never below what the table reaches.
     """
-    gain = np.zeros(answer.table.shape)
-    charge = np.zeros(answer.table.shape)
-    constant = 0.0
-    for game, attack, price, share in zip(problem.games, answer.attacks, answer.prices, answer.mix, strict=True):
-        if share > 0:
-            gain += share * (light(attack) @ game.error).T
-        if price > 0:
-            charge += price * game.cost
-            constant += price * max(game.budget, float(np.vdot(game.cost, answer.table)))
+    inputs, releases = answer.table.shape
+    games = list(zip(problem.games, answer.attacks, answer.prices, answer.mix, strict=True))
+    constant = sum(price * max(game.budget, inner(game.cost, answer.table)) for game, _, price, _ in games if price > 0)
+    more, less = np.zeros((2, 0, releases))
     rows = problem.games[0].rows
     if rows is not None:
         up, down = np.maximum(answer.multipliers, 0), np.maximum(-answer.multipliers, 0)
         positive, negative = split(rows.matrix)
-        charge += (positive.T @ up + negative.T @ down).reshape(charge.shape)
-        gain += (positive.T @ down + negative.T @ up).reshape(gain.shape)
+        less = (positive.T @ up + negative.T @ down).reshape(inputs, releases)
+        more = (positive.T @ down + negative.T @ up).reshape(inputs, releases)
         terms = np.r_[up[up > 0] * rows.upper[up > 0], -down[down > 0] * rows.lower[down > 0]]
         constant += terms.sum() + rounding * np.abs(terms).sum()
-        constant += excess(answer.table, rows) * np.abs(answer.multipliers).sum()
-    best = ((1 + rounding) * gain - (1 - rounding) * charge).max(axis=1)
+        constant += excess(dense(answer.table), rows) * np.abs(answer.multipliers).sum()
+    best = np.zeros(inputs)
+    for own in blocks(inputs, releases):
+        gain, charge = (np.zeros((own.stop - own.start, releases)) for _ in range(2))
+        for game, attack, price, share in games:
+            if share > 0:
+                gain += share * (attack @ game.error[:, own]).T
+            if price > 0:
+                charge += price * game.cost[own]
+        if rows is not None:
+            gain += more[own]
+            charge += less[own]
+        net = (1 + rounding) * gain - (1 - rounding) * charge
+        best[own] = (net if allowed is None else np.where(allowed[own], net, -np.inf)).max(axis=1)
     total = constant + best.sum()
     return float(total + rounding * (abs(constant) + np.abs(best).sum()))
 
@@ -147,11 +181,6 @@ def excess(table: FloatArray, rows: Rows) -> float:
 def split(matrix: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]:
     """The positive and the negative part of a sparse matrix, both non-negative."""
     return matrix.maximum(0).tocsr(), (-matrix).maximum(0).tocsr()
-
-
-def light(matrix: FloatArray) -> FloatArray | sparse.csr_array:
-    """Large optimal tables have about two non-zeros a row: multiply them as sparse ones."""
-    return sparse.csr_array(matrix) if matrix.size > LIGHT else matrix
 
 
 def repair(problem: Alternatives, answer: Answer, safe: FloatArray | None) -> Answer:
@@ -174,7 +203,7 @@ def repair(problem: Alternatives, answer: Answer, safe: FloatArray | None) -> An
     for name, (array, shape) in shapes.items():
         if array.shape != shape:
             raise CertificateError(f"The solver's {name} has the shape {array.shape} where {shape} is needed.")
-        if not np.isfinite(array).all():
+        if not np.isfinite(array if isinstance(array, np.ndarray) else array.data).all():
             raise CertificateError(f"The solver's {name} holds numbers that are not finite.")
     table = repaired_table(problem, answer.table, safe)
     pairs = zip(games, answer.attacks, strict=True)
@@ -189,60 +218,82 @@ def repair(problem: Alternatives, answer: Answer, safe: FloatArray | None) -> An
     return Answer(table, attacks, np.maximum(answer.prices, 0), mix, multipliers)
 
 
-def stochastic(matrix: FloatArray, fallback: Callable[[], FloatArray]) -> FloatArray:
+def stochastic(matrix: Matrix, fallback: Callable[[], Matrix]) -> Matrix:
     """Clip negative entries and make rows sum to 1; a row with nothing left takes the fallback's."""
-    clipped = np.maximum(matrix, 0)
-    largest = clipped.max(axis=1, keepdims=True)
-    empty = largest[:, 0] <= 1e-9
+    if isinstance(matrix, np.ndarray):
+        clipped = np.maximum(matrix, 0)
+        largest = clipped.max(axis=1)
+    else:
+        clipped = with_entries(matrix, np.maximum(matrix.data, 0))
+        largest = clipped.max(axis=1).toarray().ravel()
+    empty = largest <= 1e-9
     if empty.any():
-        clipped[empty] = fallback()[empty]
+        clipped = with_rows(clipped, empty, fallback())
         largest[empty] = 1
-    clipped /= largest  # first, since the sum of what a solver says may overflow
-    clipped /= clipped.sum(axis=1, keepdims=True)
-    return clipped
+    # first by the largest, since the sum of what a solver says may overflow
+    clipped = over_rows(clipped, largest)
+    return over_rows(clipped, clipped.sum(axis=1))
 
 
-def repaired_attack(attack: FloatArray, game: Game, table: FloatArray) -> FloatArray:
+def over_rows(matrix: Matrix, divisor: FloatArray) -> Matrix:
+    """Each row divided by its number."""
+    if isinstance(matrix, np.ndarray):
+        return matrix / divisor[:, None]
+    return with_entries(matrix, matrix.data / np.repeat(divisor, np.diff(matrix.indptr)))
+
+
+def with_rows(matrix: Matrix, chosen: BoolArray, rows: Matrix) -> Matrix:
+    """The matrix with some rows taken from another one."""
+    if isinstance(matrix, np.ndarray):
+        return np.where(chosen[:, None], dense(rows), matrix)
+    own, other = (sparse.diags_array(which.astype(float)) for which in (~chosen, chosen))
+    return sparse.csr_array(own @ matrix + other @ rows)
+
+
+def repaired_attack(attack: Matrix, game: Game, table: Matrix) -> Matrix:
     """An attack whose rows are laws over guesses; where the solver gave none, the best guess for that release."""
-    return stochastic(attack, lambda: one_hot((game.error @ light(table)).argmin(axis=0), *attack.shape))
+    return stochastic(attack, lambda: one_hot((game.error @ table).argmin(axis=0), *attack.shape))
 
 
-def one_hot(index: IntArray | np.intp, rows: int, columns: int) -> FloatArray:
+def one_hot(index: IntArray | np.intp, rows: int, columns: int) -> Matrix:
     """A table with a single 1 in every row."""
+    every = np.arange(rows)
+    if rows * columns > LARGE:
+        return sparse.csr_array((np.ones(rows), (every, np.broadcast_to(index, rows))), shape=(rows, columns))
     table = np.zeros((rows, columns))
-    table[np.arange(rows), index] = 1
+    table[every, index] = 1
     return table
 
 
-def repaired_table(problem: Alternatives, table: FloatArray, safe: FloatArray | None) -> FloatArray:
+def repaired_table(problem: Alternatives, table: Matrix, safe: FloatArray | None) -> Matrix:
     """A mechanism that meets the budgets and the extra rows, as near to ``table`` as the repair allows."""
     games = problem.games
     rows = games[0].rows
     table = stochastic(table, lambda: cheapest_releases(games[0].cost, table) if safe is None else safe)
     if rows is not None:
-        table = onto_rows(table, rows)
+        table = onto_rows(dense(table), rows)
         if safe is not None:
             table = mixed_into_rows(table, safe, rows)
     # the cheapest releases know nothing of ratios: a trace of them would break the rows of differential privacy
     ratios = rows is not None and rows.block is not None and safe is None
     for game in games:
-        if np.vdot(game.cost, table) > game.budget and not ratios:
+        if inner(game.cost, table) > game.budget and not ratios:
             towards = cheapest_releases(game.cost, table) if safe is None else safe
             table = mixed_into_budget(table, towards, game.cost, game.budget)
     for k, game in enumerate(games):
-        loss = float(np.vdot(game.cost, table))
+        loss = inner(game.cost, table)
         if loss > game.budget * (1 + 1e-9) + 1e-12 * game.saturation:
             raise CertificateError(f"The solver's table loses {loss:.9g} in game {k}, more than {game.budget:.9g}.")
     if rows is None:
         table = fill_unvisited(problem, table)
     else:
-        broken = excess(table, rows)
+        broken = excess(dense(table), rows)
         if broken > ROW_TOLERANCE:
             raise CertificateError(f"The solver's table breaks an extra row by {broken:.3g} of its largest entry.")
     return table
 
 
-def fill_unvisited(problem: Alternatives, table: FloatArray) -> FloatArray:
+def fill_unvisited(problem: Alternatives, table: Matrix) -> Matrix:
     """Inputs that never occur cost and yield nothing, so a solver leaves their rows to chance, often to the truth.
 
     They get what is released on the whole, which tells nothing; their weight being 0, no budget or bound moves.
@@ -251,21 +302,25 @@ def fill_unvisited(problem: Alternatives, table: FloatArray) -> FloatArray:
     visited = np.logical_or.reduce([game.error.any(axis=0) | game.cost.any(axis=1) for game in games])
     if not visited.all() and visited.any():
         weight = games[0].mass if games[0].mass.size else visited.astype(np.float64)
-        table = table.copy()
-        table[~visited] = weight @ table / weight.sum()
+        law = light(np.tile(weight @ table / weight.sum(), (len(visited), 1)))
+        table = with_rows(table, ~visited, law)
     return table
 
 
-def cheapest_releases(cost: FloatArray, table: FloatArray) -> FloatArray:
+def cheapest_releases(cost: FloatArray, table: Matrix) -> Matrix:
     """The table kept to the cheapest releases of every input, so that zero-loss choices survive the repair."""
-    least = cost.min(axis=1, keepdims=True)
-    kept = np.where(cost <= least * (1 + 1e-12), table, 0)
+    least = cost.min(axis=1) * (1 + 1e-12)
+    if isinstance(table, np.ndarray):
+        kept: Matrix = np.where(cost <= least[:, None], table, 0)
+    else:
+        row = row_of_entry(table)
+        kept = with_entries(table, np.where(cost[row, table.indices] <= least[row], table.data, 0))
     return stochastic(kept, lambda: one_hot(cost.argmin(axis=1), *cost.shape))
 
 
-def mixed_into_budget(table: FloatArray, safe: FloatArray, cost: FloatArray, budget: float) -> FloatArray:
+def mixed_into_budget(table: Matrix, safe: Matrix, cost: FloatArray, budget: float) -> Matrix:
     """Mix towards the safe mechanism just enough to meet the budget."""
-    loss, least = float(np.vdot(cost, table)), float(np.vdot(cost, safe))
+    loss, least = inner(cost, table), inner(cost, safe)
     if loss <= least:
         return table
     share = min(1.0, (loss - budget * (1 - 1e-13)) / (loss - least))

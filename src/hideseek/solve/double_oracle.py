@@ -6,12 +6,15 @@ is most vulnerable to, and the user's oracle the releases that the attack is mos
 the basis it has. It ends when the certificate closes.
 
 Variables are x[i, o] = scale[i] f(o|i), near the joint law: under skewed priors f itself scales badly. Errors are in
-units of the prior risk and costs in units of the budget, so that everything HiGHS sees is near 1.
+units of an input's share of the prior risk and costs in units of the budget, so that what HiGHS sees is near 1. What
+has long not mattered is forgotten: at a thousand places that saves more than half of the time.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from hideseek.arrays import BoolArray, FloatArray, IntArray, pairs_with_equal
-from hideseek.errors import SolverError
+from hideseek.arrays import BoolArray, FloatArray, IntArray, Matrix, blocks, light, pairs_with_equal
+from hideseek.errors import SolverError, broken_rule
 from hideseek.game import Alternatives, Objective
 from hideseek.solve.certificate import Answer, Certificate, certify
 from hideseek.solve.full_program import budget_units, safe_mechanism
@@ -29,7 +32,13 @@ from hideseek.solve.interior_point import Progress
 
 FIRST_GUESSES = 3  # for every release, in the first program
 NEW_GUESSES, NEW_RELEASES = 2, 3  # for every release, and for every input and release, added in a round
-SIGNIFICANT = 1e-9  # a violation or a reduced profit below this, in units of the prior risk, is rounding
+FORGETTING = 20_000  # possible columns from which on it pays to forget some
+SETTLING = 3  # rounds before anything is forgotten, and rounds in which a guess has not mattered before it is
+KEPT_RELEASES = 3  # for every input and release, that pay best, of those that are not made
+PATIENCE = 15  # rounds without progress after which nothing more is forgotten
+SIGNIFICANT = (
+    1e-9  # a violation or a reduced profit below this, in units of an input's share of the prior risk, is rounding
+)
 UNAFFORDABLE = 1e9  # budgets that one column would cost; HiGHS refuses coefficients much larger than this
 DENSE = 100_000  # tables with fewer entries than this are cheaper dense
 
@@ -42,9 +51,9 @@ NO_PAIRS: Pairs = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 class DoubleOracle:
     """A restricted program that is solved for one budget after another, each time from where it stands."""
 
-    def __init__(self, problem: Alternatives) -> None:
+    def __init__(self, problem: Alternatives, start: Pairs | None = None, allowed: BoolArray | None = None) -> None:
         games = problem.games
-        self.problem = problem
+        self.problem, self.allowed = problem, allowed
         self.several = problem.objective is Objective.MINIMUM
         self.rows = games[0].rows
         self.extra = 0 if self.rows is None else len(self.rows.lower)
@@ -54,7 +63,8 @@ class DoubleOracle:
         self.game_of = np.repeat(np.arange(len(games)), sizes)
         self.guesses_of = [slice(end - size, end) for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
         self.inputs, self.releases = games[0].cost.shape
-        self.risk = max(game.prior_risk for game in games) or 1.0
+        # for every input: with the whole risk for a unit of errors, HiGHS's tolerances are too coarse at 2,000 places
+        self.unit = (max(game.prior_risk for game in games) or 1.0) / self.inputs
         self.units = budget_units(problem)
         weight = self.error.max(axis=0)
         self.scale = np.maximum(weight / (weight.mean() or 1.0), 1e-4)
@@ -66,8 +76,13 @@ class DoubleOracle:
         self.column_at, self.row_at = NO_PAIRS, NO_PAIRS  # (input, release) and (guess, release)
         self.has_column: BoolArray = np.zeros((self.inputs, self.releases), np.bool_)
         self.has_row: BoolArray = np.zeros((len(self.error), self.releases), np.bool_)
+        self.idle: IntArray = np.zeros(0, np.int64)  # rounds since a guess last mattered
+        self.large = self.has_column.size > FORGETTING
         self.rounds = 0
         self._begin()
+        self.first_columns = len(self.column_at[0])
+        if start is not None:
+            self._add_rows(self._guesses(start))
 
     @cached_property
     def safe(self) -> FloatArray | None:
@@ -77,8 +92,7 @@ class DoubleOracle:
     def _begin(self) -> None:
         """Fixed rows: budgets, row sums, z <= sum_o y[s, o], extra rows. Fixed columns: y[s, o], z."""
         count = len(self.problem.games)
-        self.highs = highspy.Highs()
-        self.highs.setOptionValue("output_flag", False)
+        self.highs = silent_highs()
         infinity = highspy.kHighsInf
         lower = [np.full(count, -infinity), self.scale]
         upper = [np.array([game.budget for game in self.problem.games]) / self.units, self.scale]
@@ -138,8 +152,25 @@ class DoubleOracle:
             guesses[own][game.error.sum(axis=1).argmin()] = True
         if self.safe is not None:
             columns |= self.safe > 0
+        if self.allowed is not None:
+            columns &= self.allowed
         self._add_columns(columns)
         self._add_rows(guesses)
+
+    def end(self) -> Pairs:
+        """The (guess, release) that hurt in the solution that HiGHS has: in a game like this, much the same will."""
+        hurts = np.array(self.highs.getSolution().row_dual)[self.fixed_rows :] != 0
+        return self.row_at[0][hurts], self.row_at[1][hurts]
+
+    def _guesses(self, start: Pairs) -> BoolArray:
+        """What hurt in another game, marked."""
+        wanted = np.zeros_like(self.has_row)
+        try:
+            wanted[start] = True
+        except IndexError:
+            rule = f"guesses below {len(wanted)} for releases below {self.releases}, as in a game with as many of both"
+            raise broken_rule("start", "solve", rule, "others") from None
+        return wanted
 
     def _add_columns(self, wanted: BoolArray) -> int:
         """Add f(o|i) for the wanted (i, o): costs, its row sum, extra rows, and the guesses at o that are there."""
@@ -163,7 +194,7 @@ class DoubleOracle:
         g, there = self.row_at
         column, row = pairs_with_equal(o, there, self.releases)
         parts.append(
-            (column, self.fixed_rows + row, -self.error[g[row], i[column]] / self.scale[i[column]] / self.risk)
+            (column, self.fixed_rows + row, -self.error[g[row], i[column]] / self.scale[i[column]] / self.unit)
         )
         # bounded by f <= 1: a new column that pays is then flipped to its bound, and the dual simplex goes on where
         # it stands instead of starting again with its first phase, which halves the time
@@ -182,11 +213,33 @@ class DoubleOracle:
         row, column = pairs_with_equal(o, there, self.releases)
         parts = [
             (np.arange(len(g)), self.game_of[g] * self.releases + o, np.ones(len(g))),
-            (row, self.fixed_columns + column, -self.error[g[row], i[column]] / self.scale[i[column]] / self.risk),
+            (row, self.fixed_columns + column, -self.error[g[row], i[column]] / self.scale[i[column]] / self.unit),
         ]
         append_rows(self.highs, parts, len(g))
         self.row_at = with_more(self.row_at, g, o)
+        self.idle = np.concatenate((self.idle, np.zeros(len(g), np.int64)))
         return len(g)
+
+    def _forget(self, point: Point) -> None:
+        """Drop columns that pay least and guesses that have long not mattered, so that HiGHS's work stays small.
+
+        Both are outside of the basis or free in it, so that a basis without them is a basis still. Columns of the first
+        program stay, since with another budget they may be all that is affordable.
+        """
+        i, o = self.column_at
+        best = np.zeros_like(self.has_column)
+        profit = np.where(self.has_column, point.profit_over_worth, -np.inf)
+        mark_largest(best, profit, KEPT_RELEASES, axis=1)
+        mark_largest(best, profit, KEPT_RELEASES, axis=0)
+        gone = point.unused & ~best[i, o]
+        gone[: self.first_columns] = False
+        self.column_at, self.has_column[i[gone], o[gone]] = (i[~gone], o[~gone]), False
+        delete(self.highs.deleteCols, self.fixed_columns, gone)
+        g, o = self.row_at
+        gone = point.harmless & (self.idle >= SETTLING)
+        self.row_at, self.has_row[g[gone], o[gone]] = (g[~gone], o[~gone]), False
+        self.idle = self.idle[~gone]
+        delete(self.highs.deleteRows, self.fixed_rows, gone)
 
     def set_budget(self, budget: float) -> None:
         """Change the one game's budget; columns, rows and basis stay."""
@@ -195,29 +248,35 @@ class DoubleOracle:
 
     def close(self, tolerance: float, deadline: float, progress: Progress | None) -> tuple[Certificate, bool]:
         """Alternate until the gap is at most ``tolerance``; also says whether time ran out first."""
-        best_table: Point | None = None
-        best_attack: Point | None = None
+        best, attack = self._nothing(), self._nothing()
         lower, upper = -np.inf, np.inf
+        started = progressed = self.rounds
         while True:
             self.rounds += 1
             solution = self._run(deadline)
             if solution is None:
-                return self._certify(best_table, best_attack), True
+                return self._certify(best, attack), True
             point = Point(self, solution)
+            self.idle = np.where(point.weight > 0, 0, self.idle + 1)
             if point.privacy > lower:
-                lower, best_table = point.privacy, point
+                lower, best, progressed = point.privacy, point.answer(), self.rounds
             if point.bound < upper:
-                upper, best_attack = point.bound, point
+                upper, attack, progressed = point.bound, point.answer(), self.rounds
             if progress is not None:
                 progress(self.rounds, lower, upper)
             if upper - lower <= tolerance * upper:
-                certificate = self._certify(best_table, best_attack)
-                if certificate.gap <= tolerance:
+                certificate = self._certify(best, attack)
+                if certificate.gap_within <= tolerance:
                     return certificate, False
-            added = self._add_rows(point.vulnerable_guesses()) + self._add_columns(point.profitable_releases())
+            guesses, releases = point.vulnerable_guesses(), point.profitable_releases()
+            more = bool((guesses & ~self.has_row).any() or (releases & ~self.has_column).any())
             late = time.monotonic() > deadline
-            if late or not (added or self._sharpen()):
-                return self._certify(best_table, best_attack), late
+            if late or not (more or self._sharpen()):
+                return self._certify(best, attack), late
+            if self.large and started + SETTLING < self.rounds <= progressed + PATIENCE:
+                self._forget(point)
+            self._add_rows(guesses)
+            self._add_columns(releases)
 
     def _run(self, deadline: float) -> Any:
         """HiGHS's solution, or None if time ran out; where rounding leads it astray it is asked again, at last anew."""
@@ -244,18 +303,15 @@ class DoubleOracle:
         self.highs.setOptionValue("dual_feasibility_tolerance", self.accuracy)
         return True
 
-    def _certify(self, table: Point | None, attack: Point | None) -> Certificate:
-        """Certify the best table and the best attack found; before there are any, the safest table and no attack."""
-        shape = (self.inputs, self.releases)
-        guesses = [len(game.error) for game in self.problem.games]
-        answer = Answer(
-            table=np.zeros(shape) if table is None else dense(table.table),
-            attacks=tuple(np.zeros((self.releases, size)) for size in guesses) if attack is None else attack.attacks(),
-            prices=np.zeros(len(guesses)) if attack is None else attack.prices,
-            mix=self.problem.weights if attack is None else attack.mix,
-            multipliers=np.zeros(self.extra) if attack is None else attack.multipliers,
-        )
-        return certify(self.problem, answer, self.safe)
+    def _nothing(self) -> Answer:
+        """What is known before the first round: neither a table nor an attack."""
+        shapes = [(self.inputs, self.releases), *((self.releases, len(game.error)) for game in self.problem.games)]
+        table, *attacks = (light(sparse.csr_array(shape)) for shape in shapes)
+        return Answer(table, tuple(attacks), np.zeros(len(attacks)), self.problem.weights, np.zeros(self.extra))
+
+    def _certify(self, best: Answer, attack: Answer) -> Certificate:
+        """Certify the best table and the best attack found."""
+        return certify(self.problem, replace(attack, table=best.table), self.safe, self.allowed)
 
 
 class Point:
@@ -270,15 +326,17 @@ class Point:
         g, at = oracle.row_at
         joint = np.maximum(value[oracle.fixed_columns :], 0)
         self.table = gathered(joint / oracle.scale[i], i, o, (inputs, releases))
-        self.expected = value[: count * releases].reshape(count, releases) * oracle.risk
-        weight = np.maximum(dual[oracle.fixed_rows :], 0)
-        self.weighted_attack = gathered(weight, at, g, (releases, len(oracle.error)))
-        self.prices = np.maximum(dual[:count], 0) * oracle.risk / oracle.units
+        self.expected = value[: count * releases].reshape(count, releases) * oracle.unit
+        self.weight = np.maximum(dual[oracle.fixed_rows :], 0)
+        self.unused = (value[oracle.fixed_columns :] == 0) & (np.array(solution.col_dual)[oracle.fixed_columns :] != 0)
+        self.harmless = np.array(solution.row_value)[oracle.fixed_rows :] < 0
+        self.weighted_attack = gathered(self.weight, at, g, (releases, len(oracle.error)))
+        self.prices = np.maximum(dual[:count], 0) * oracle.unit / oracle.units
         self.mix = oracle.problem.weights
         if oracle.several:
             self.mix = np.maximum(dual[count + inputs : 2 * count + inputs], 0)
-        self.multipliers = dual[oracle.fixed_rows - oracle.extra : oracle.fixed_rows] * oracle.risk * oracle.row_scale
-        self.worth = dual[count : count + inputs] * oracle.risk * oracle.scale
+        self.multipliers = dual[oracle.fixed_rows - oracle.extra : oracle.fixed_rows] * oracle.unit * oracle.row_scale
+        self.worth = dual[count : count + inputs] * oracle.unit * oracle.scale
         self.errors = oracle.error @ self.table
         self.profit = (self.weighted_attack @ oracle.error).T
         for price, game in zip(self.prices, games, strict=True):
@@ -290,13 +348,15 @@ class Point:
             constant += (self.multipliers * np.where(np.isfinite(ends), ends, 0)).sum()
         self.privacies = np.array([self.errors[own].min(axis=0).sum() for own in oracle.guesses_of])
         self.privacy = float(self.privacies.min() if oracle.several else oracle.problem.weights @ self.privacies)
+        if oracle.allowed is not None:
+            self.profit[~oracle.allowed] = -np.inf
         self.bound = float(constant + self.profit.max(axis=1).sum())
 
-    def attacks(self) -> tuple[FloatArray, ...]:
-        """Each game's attack: the weighted one divided by the game's share."""
-        whole = dense(self.weighted_attack)
+    def answer(self) -> Answer:
+        """What the program claims; each game's attack is the weighted one divided by the game's share."""
         shares = zip(self.oracle.guesses_of, self.mix, strict=True)
-        return tuple(whole[:, own] / max(share, 1e-12) for own, share in shares)
+        attacks = tuple(light(self.weighted_attack[:, own] / max(share, 1e-12)) for own, share in shares)
+        return Answer(light(self.table), attacks, self.prices, self.mix, self.multipliers)
 
     def vulnerable_guesses(self) -> BoolArray:
         """The guesses that hurt more than the program thought, the worst few of every release."""
@@ -304,23 +364,32 @@ class Point:
         harm = self.expected[self.oracle.game_of] - self.errors
         for own in self.oracle.guesses_of:
             mark_largest(marked[own], harm[own], NEW_GUESSES, axis=0)
-        marked &= harm > SIGNIFICANT * self.oracle.risk
+        marked &= harm > SIGNIFICANT * self.oracle.unit
         return marked
+
+    @cached_property
+    def profit_over_worth(self) -> FloatArray:
+        """What each release would pay under today's attack and price, beyond what its input pays."""
+        profit: FloatArray = (self.profit - self.worth[:, None]) / self.oracle.scale[:, None]
+        return profit
 
     def profitable_releases(self) -> BoolArray:
         """The releases that would pay under today's attack and price, the best few of every input and release."""
-        profit = (self.profit - self.worth[:, None]) / self.oracle.scale[:, None]
+        profit = self.profit_over_worth
         marked = np.zeros_like(self.oracle.has_column)
         mark_largest(marked, profit, NEW_RELEASES, axis=1)
         mark_largest(marked, profit, NEW_RELEASES, axis=0)
-        marked &= profit > SIGNIFICANT * self.oracle.risk
+        marked &= profit > SIGNIFICANT * self.oracle.unit
         return marked
 
 
 def largest(values: FloatArray, count: int, axis: int) -> IntArray:
     """Where the largest ``count`` entries along an axis are; ties are cut, since a grid's would flood a threshold."""
     count = min(count, values.shape[axis])
-    return np.take(np.argpartition(-values, count - 1, axis=axis), np.arange(count), axis=axis)
+    rows = values if axis else values.T
+    parts = [np.argpartition(-rows[own], count - 1, axis=1)[:, :count] for own in blocks(*rows.shape)]
+    found: IntArray = np.concatenate(parts)
+    return found if axis else found.T
 
 
 def mark_largest(marked: BoolArray, values: FloatArray, count: int, axis: int) -> None:
@@ -328,9 +397,7 @@ def mark_largest(marked: BoolArray, values: FloatArray, count: int, axis: int) -
     np.put_along_axis(marked, largest(values, count, axis), True, axis)
 
 
-def gathered(
-    value: FloatArray, row: IntArray, column: IntArray, shape: tuple[int, int]
-) -> FloatArray | sparse.csr_array:
+def gathered(value: FloatArray, row: IntArray, column: IntArray, shape: tuple[int, int]) -> Matrix:
     """The matrix with these entries: sparse once that is cheaper."""
     if shape[0] * shape[1] > DENSE:
         kept = value > 0
@@ -340,9 +407,12 @@ def gathered(
     return matrix
 
 
-def dense(matrix: FloatArray | sparse.csr_array) -> FloatArray:
-    """A numpy array, whatever :func:`gathered` chose."""
-    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+def silent_highs() -> highspy.Highs:
+    """HiGHS, which says nothing and keeps to one thread: the simplex method uses no more, and fleets start many."""
+    highs = highspy.Highs()
+    for option, value in (("output_flag", False), ("threads", 1)):
+        highs.setOptionValue(option, value)
+    return highs
 
 
 def accept(status: highspy.HighsStatus) -> None:
@@ -363,6 +433,12 @@ def append_rows(highs: highspy.Highs, parts: Triples, count: int) -> None:
     start, index, value = compressed(parts, count)
     below = np.full(count, -highspy.kHighsInf)
     accept(highs.addRows(count, below, np.zeros(count), len(index), start, index, value))
+
+
+def delete(function: Callable[[int, npt.NDArray[np.int32]], highspy.HighsStatus], first: int, gone: BoolArray) -> None:
+    """Delete columns or rows after the first ones."""
+    index = (first + np.flatnonzero(gone)).astype(np.int32)
+    accept(function(len(index), index))
 
 
 def with_more(pairs: Pairs, left: IntArray, right: IntArray) -> Pairs:

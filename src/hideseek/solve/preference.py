@@ -14,12 +14,12 @@ from dataclasses import replace
 import highspy
 import numpy as np
 
-from hideseek.arrays import FloatArray, scalar
+from hideseek.arrays import FloatArray, dense, scalar
 from hideseek.errors import CertificateError, SolverError, broken_rule
 from hideseek.game import Alternatives, Game, Objective, as_alternatives
 from hideseek.mechanism import Mechanism
 from hideseek.solve.certificate import privacies, relative_gap, repaired_table
-from hideseek.solve.double_oracle import DoubleOracle, Point, dense, mark_largest
+from hideseek.solve.double_oracle import DoubleOracle, Pairs, Point, mark_largest
 from hideseek.solve.full_program import safe_mechanism
 from hideseek.solve.solution import Solution
 
@@ -27,12 +27,13 @@ SLACK = 1e-3  # the share of the tolerance by which the first game's privacy may
 ENOUGH = 1e-4  # relative gap of the second game's value: a preference, not a claim
 
 
-def prefer(solution: Solution, second: Game, tolerance: float = 1e-6) -> Solution:
+def prefer(solution: Solution, second: Game, tolerance: float = 1e-6, start: Pairs | None = None) -> Solution:
     """Of the mechanisms that are as good as the ``solution`` of its game, the one that is best for a ``second`` game.
 
     The second game has the inputs and releases of the first; only its ``error`` counts, to a relative 1e-4. Privacy in
     the first game falls by at most ``tolerance``, relative; the program aims at a thousandth of that. Bound, attacks,
-    prices and status stay those of the ``solution``, which comes back as it is where no more than that is gained.
+    prices and status stay those of the ``solution``, and so does the mechanism where no more than that is gained. The
+    ``end`` is that of this program: the ``start`` of one for games like these.
 
     >>> from hideseek.solve import solve
     >>> game = Game.from_prior([0.5, 0.3, 0.2], 1 - np.eye(3), 1 - np.eye(3), budget=0.2)
@@ -54,16 +55,17 @@ def prefer(solution: Solution, second: Game, tolerance: float = 1e-6) -> Solutio
         if not np.array_equal(getattr(first, name), getattr(second, name)):
             rule = "a game with the inputs and releases of the first"
             raise broken_rule("second", "prefer", rule, f"other {name}")
-    if second.prior_risk == 0:
-        return solution  # no mechanism is worth anything there
+    if (second.error @ solution.mechanism.table).min(axis=0).sum() >= second.prior_risk * (1 - tolerance):
+        return replace(solution, end=start)  # no mechanism is worth more than one that tells nothing
     try:
-        oracle = _Preference(solution, second, tolerance)
+        oracle = _Preference(solution, second, tolerance, start)
         found = oracle.best_table()
+        solution = replace(solution, end=oracle.end())
         if found is None:
             return solution
         table = repaired_table(oracle.problem, found, safe_mechanism(as_alternatives(first)))
     except (SolverError, CertificateError):
-        return solution
+        return replace(solution, end=None)
     kept, value = privacies(oracle.problem, table).tolist()
     known = privacies(oracle.problem, solution.mechanism.table)[1]
     # a table that rounding lets spend too much may exceed the bound: the bound is kept, so that table is not
@@ -82,7 +84,7 @@ def prefer(solution: Solution, second: Game, tolerance: float = 1e-6) -> Solutio
 class _Preference(DoubleOracle):
     """The restricted program of both games, grown from a solution of the first."""
 
-    def __init__(self, solution: Solution, second: Game, tolerance: float) -> None:
+    def __init__(self, solution: Solution, second: Game, tolerance: float, start: Pairs | None = None) -> None:
         self.solution = solution
         self.floor = solution.privacy * (1 - SLACK * tolerance)
         self.least = solution.privacy * (1 - tolerance)
@@ -90,13 +92,13 @@ class _Preference(DoubleOracle):
         # free of charge, since the first game's budget is the only one, and in the first game's unit
         error = second.error * ((first.prior_risk or 1.0) / second.prior_risk)
         free = Game(error, np.zeros_like(first.cost), 0.0, first.rows, inputs=first.inputs, releases=first.releases)
-        super().__init__(Alternatives((first, free), Objective.MINIMUM))
+        super().__init__(Alternatives((first, free), Objective.MINIMUM), start)
 
     def _first_program(self) -> None:
         """The first game's floor in place of z; the releases that the solution makes, and the guesses against it."""
         row, z = len(self.problem.games) + self.inputs, self.fixed_columns - 1
         self.highs.changeCoeff(row, z, 0.0)
-        self.highs.changeRowBounds(row, -highspy.kHighsInf, -self.floor / self.risk)
+        self.highs.changeRowBounds(row, -highspy.kHighsInf, -self.floor / self.unit)
         table = self.solution.mechanism.table
         guesses = np.zeros_like(self.has_row)
         for own in self.guesses_of:
@@ -108,7 +110,7 @@ class _Preference(DoubleOracle):
     def best_table(self) -> FloatArray | None:
         """Alternate until the second game's value is known well enough; None if the first game's was never kept."""
         best: Point | None = None
-        lower, upper = -np.inf, np.inf
+        lower, upper = -np.inf, self.problem.games[1].prior_risk
         while True:
             self.rounds += 1
             point = Point(self, self._run(np.inf))

@@ -33,6 +33,7 @@ from hideseek.solve.double_oracle import (
     append_rows,
     largest,
     mark_largest,
+    silent_highs,
     with_more,
 )
 
@@ -116,9 +117,8 @@ class Recurring:
 
     def _begin(self) -> None:
         """Fixed rows: the inputs, the budget, the least privacy of now. Fixed columns: y[o], t[o]."""
-        self.highs = highspy.Highs()
-        for option, value in (("output_flag", False), ("presolve", "off")):
-            self.highs.setOptionValue(option, value)
+        self.highs = silent_highs()
+        self.highs.setOptionValue("presolve", "off")
         count, height, infinity = self.inputs + 2, self.releases, highspy.kHighsInf
         self.fixed_rows, self.fixed_columns = count, 2 * height
         free = np.full(count, infinity)

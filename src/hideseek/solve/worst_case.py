@@ -68,6 +68,7 @@ def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60
         mechanism=Mechanism(table, game.inputs, game.releases),
         privacy=privacy,
         bound=bound,
+        within=bound,
         gap=gap,
         attacks=(attack,),
         prices=np.array([price]),
