@@ -242,7 +242,7 @@ def test_a_rare_history_that_changes_is_not_settled():
 
 
 def test_small_steps_towards_the_optimum_gain_in_the_long_run(monkeypatch):
-    generator = np.random.default_rng(3)
+    generator = np.random.default_rng(8)
     profile = MarkovProfile.from_matrix(0.7 * np.eye(5) + 0.3 * generator.dirichlet(np.full(5, 0.4), size=5))
     points = generator.random((5, 2))
     far = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
@@ -254,7 +254,7 @@ def test_small_steps_towards_the_optimum_gain_in_the_long_run(monkeypatch):
 
     moved = long_run()
     monkeypatch.setattr(sys.modules["hideseek.design"], "PACE", 0.0)
-    assert moved > 1.001 * long_run()
+    assert moved > 1.1 * long_run()
 
 
 def test_a_budget_may_be_the_least_possible_loss():
@@ -408,11 +408,37 @@ def test_what_was_never_seen_with_a_past_gets_what_is_released_on_the_whole():
             np.testing.assert_allclose([float(stored.get(o, 0)) for o in range(3)], whole, atol=1e-8)
 
 
-def test_two_designs_are_equal_to_the_last_bit_whoever_works(monkeypatch):
-    one = made(CHAIN, Scenario.past_present(2), workers=1)
+@pytest.mark.parametrize("quality", [LINE, LINE**2])
+def test_two_designs_are_equal_to_the_last_bit_whoever_works(quality, monkeypatch):
+    """With the second metric the games have no closed form, and their programs begin with what hurt before."""
+    chosen = {"privacy": LINE, "quality": quality, "budget": 0.2}
+    one = design(CHAIN, Scenario.past_present(2), workers=1, **chosen)
     monkeypatch.setattr(sys.modules["hideseek.design"], "MANY", 1)
-    two = made(CHAIN, Scenario.past_present(2), workers=2)
+    two = design(CHAIN, Scenario.past_present(2), workers=2, **chosen)
     assert one.content == two.content
+
+
+@pytest.mark.parametrize("name", ["location", "transition", "in between", "next, not released"])
+def test_games_that_repeat_are_those_of_the_scenario_and_the_law(name, monkeypatch):
+    """Made from what is believed about the states, and from the law of all places that matter."""
+    module, found = sys.modules["hideseek.design"], []
+    metric = total(from_matrix(LINE))
+    chosen = CHAIN, SCENARIOS[name], metric, metric, 0.3, 2, 1, module.Choice("uninformative"), None
+    for general in (False, True):
+        designer = module._Designer(*chosen, workers=1, progress=None)
+        if general:
+            monkeypatch.setattr(designer, "repeats", lambda access: None)
+        joint = designer.run(0, module.NEVER, accesses=1)[1]
+        games, access = designer.games(2, joint, 1), designer.access(2, joint)
+        assert (designer.repeats(access) is None) == general
+        nexts = [designer.next_game(game, access, joint, k) for k, game in enumerate(games.values())]
+        found.append([(past, game, after) for (past, game), after in zip(games.items(), nexts, strict=True)])
+    for (past, game, after), (other_past, other, other_after) in zip(*found, strict=True):
+        assert past == other_past
+        np.testing.assert_array_equal(game.inputs, other.inputs)
+        for one, two in ((game, other), (after, other_after)):
+            np.testing.assert_allclose(one.error, two.error, rtol=1e-9, atol=1e-15)
+            np.testing.assert_allclose(one.cost, two.cost, rtol=1e-12, atol=1e-15)
 
 
 def test_progress_counts_the_games():

@@ -251,9 +251,8 @@ def exposing(course: Course, access: int, joint: Joint) -> Joint:
     refuse_if_too_large(32 * joint.mass.size * len(drawn), "The joint law of the states and of what was exposed")
     told = np.c_[np.repeat(joint.releases, len(drawn), axis=0), np.tile(drawn, (count, 1))]
     after = Joint(joint.move, joint.mass, (*joint.moments, *course.times(access, course.release)), told)
-    kind = course.kind(access)
-    seen = after.at(course.times(access, kind.scenario.seen))
-    likely = kind.likelihood(seen, told[:, joint.releases.shape[1] :], course.known(access))
+    seen = after.at(course.times(access, course.kind(access).scenario.seen))
+    likely = course.likelihood(access, seen, told[:, joint.releases.shape[1] :])
     mass = np.repeat(joint.mass, len(drawn), axis=1)
     mass = np.where(mass > 0, mass * likely, 0.0)
     if np.isnan(mass).any():

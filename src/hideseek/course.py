@@ -200,6 +200,7 @@ class Course:
         self.reach = max(self.ahead, *(max(*own.target, *own.quality, *own.release) for own in scenarios))
         self.moves = list(self._moves())
         self._aims: dict[tuple[int, tuple[int, ...]], Aim] = {}
+        self._likely: tuple[tuple[int, int, bytes, bytes], FloatArray] | None = None
 
     def kind(self, access: int) -> Kind:
         """What happens at an access."""
@@ -325,6 +326,14 @@ class Course:
         """What an access's mechanism may look at, in each state in which its releases are read."""
         return self.places_at(access * self.every + self.ahead, self.times(access, self.kind(access).scenario.known))
 
+    def likelihood(self, access: int, seen: IntArray, drawn: IntArray) -> FloatArray:
+        """How likely these releases of an access are, [state, (seen, drawn)]; the same as before is known."""
+        kind, move = self.kind(access), self.moves[access * self.every + self.ahead]
+        key = id(kind), id(move), seen.tobytes(), drawn.tobytes()
+        if self._likely is None or self._likely[0] != key:
+            self._likely = key, kind.likelihood(seen, drawn, self.known(access))
+        return self._likely[1]
+
     def forward(self, exposed: IntArray) -> Forward:
         """Read exposed sequences [sequence, step] from the first access on."""
         readings = self.readings(exposed)
@@ -370,7 +379,8 @@ class Course:
             best.append(self.weighed(step, later, read))
             later = np.zeros((len(move.law), best[-1].shape[1]))
             for law, leads in zip(move.law.T, move.leads.T, strict=True):
-                np.maximum(later, law[:, None] * best[-1][leads], out=later)
+                on = np.flatnonzero(law)
+                later[on] = np.maximum(later[on], law[on, None] * best[-1][leads[on]])
             later /= later.max(axis=0)
         state, path = np.zeros(len(read.probability), np.int64), []
         sequence = np.arange(len(state))

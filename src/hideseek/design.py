@@ -8,16 +8,17 @@ integers, and where a history would lose more than the budget, its table is mixe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
-from hideseek.arrays import FloatArray, product, scalar, whole_number
+from hideseek.arrays import FloatArray, IntArray, product, scalar, whole_number
 from hideseek.codebook import Codebook, Deployed, looks_back
-from hideseek.draft import Choice, Draft, Made, attack_of, make
-from hideseek.errors import SolverError, broken_rule
+from hideseek.draft import Choice, Draft, Ends, Made, attack_of, make
+from hideseek.errors import ParameterError, SolverError, broken_rule
 from hideseek.game import Game, budget_too_small, folded
 from hideseek.joint import NEVER, Access, History, Joint, Law
 from hideseek.metrics import Metric, MetricLike, as_metric
@@ -27,7 +28,7 @@ from hideseek.repeated import RepeatedGame
 from hideseek.scenario import Scenario, after_gap, since_gap, since_start
 from hideseek.solve import solve
 from hideseek.solve.certificate import cheapest_releases
-from hideseek.stage import NOTHING, Prior, Stage
+from hideseek.stage import NOTHING, Outcome, Prior, Stage
 
 HORIZON = 1000  # accesses after which a run that has not settled is cut
 AFTER_GAP = 100  # the same after a gap
@@ -48,10 +49,18 @@ class Moment:
 
     number: int
     joint: Joint
-    histories: list[History]
-    weight: FloatArray
-    privacy: FloatArray
-    loss: FloatArray
+    histories: IntArray
+    found: Outcome
+
+    @property
+    def privacy(self) -> float:
+        """The adversary's error in the mean over the histories."""
+        return float(self.found.weight @ self.found.privacy)
+
+    def over(self, budget: float) -> dict[History, float]:
+        """The losses above a budget."""
+        above = np.flatnonzero(self.found.loss > budget)
+        return {tuple(self.histories[k].tolist()): float(self.found.loss[k]) for k in above}
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +164,13 @@ class _Designer:
         self.budget, self.choice, self.workers, self.progress = budget, choice, workers, progress
         self.steps = steps
         self.planner = farsighted
-        if farsighted is not None:
-            self.repeated = RepeatedGame.of(profile, privacy, quality, budget, scenario)
+        try:
+            self.repeated: RepeatedGame | None = RepeatedGame.of(profile, privacy, quality, budget, scenario)
+        except ParameterError:
+            if farsighted is not None:
+                raise
+            self.repeated = None
+        if farsighted is not None and self.repeated is not None:
             farsighted.checked(self.repeated)
         # as many true places in a row as the next access may depend on
         self.window = max(profile.memory, scenario.release[-1] + 1 - scenario.every - min(scenario.offsets))
@@ -164,6 +178,7 @@ class _Designer:
         self.settled, self.spare = NEVER, LEAST_SPARE
         self._accesses: dict[tuple[int, int, tuple[int, ...], bytes], Access] = {}
         self._ceilings: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[FloatArray, float]] = {}
+        self._ends: dict[tuple[Scenario, Scenario, History], Ends] = {}
         for n in range(steps + 1):
             self.drafts.append(Draft(since_start(scenario, n), min(n + 1, steps)))
         blocks = -(min(*scenario.seen, *scenario.known, 0) // scenario.every)  # accesses that are looked back at
@@ -199,23 +214,62 @@ class _Designer:
         """The games of all histories at a stage, or of some."""
         access, joint = self.access(number, joint, gap), self.remembered(number, joint)
         prior = access.prior(joint)
+        some = set(only)
+        wanted = [(k, past) for k, past in enumerate(histories_of(prior)) if not some or past in some]
+        repeated = self.repeats(access)
+        if repeated is not None:
+            beliefs = np.zeros((len(prior.histories), len(repeated.states)))
+            np.add.at(beliefs, (prior.history, repeated.index(prior.at(access.scenario.known))), prior.probability)
+            return {past: repeated.among(beliefs[k] / prior.weight[k]) for k, past in wanted}
         found = {}
-        for k, past in enumerate(histories_of(prior)):
-            if not only or past in only:
-                own = prior.history == k
-                law = Trajectories(prior.offsets, prior.sequences[own], prior.probability[own] / prior.weight[k])
-                found[past] = Game.from_scenario(
-                    self.profile, access.scenario, self.privacy, self.quality, self.budget, law=law, seen=past
-                )
+        for k, past in wanted:
+            own = prior.history == k
+            law = Trajectories(prior.offsets, prior.sequences[own], prior.probability[own] / prior.weight[k])
+            found[past] = Game.from_scenario(
+                self.profile, access.scenario, self.privacy, self.quality, self.budget, law=law, seen=past
+            )
         return found
 
-    def solve(self, number: int, joint: Joint, gap: int = 1, only: Sequence[History] = ()) -> dict[History, Made]:
-        """Solve the games of all histories at a stage, or of some."""
+    def repeats(self, access: Access) -> RepeatedGame | None:
+        """The game of this access and of the next whatever is believed, if there is such a one."""
+        own = replace(self.scenario, seen=())
+        return self.repeated if access.kind == (own, own) else None
+
+    @cached_property
+    def ahead(self) -> FloatArray:
+        """The errors of the second criterion in every state, where the game repeats: see :meth:`next_game`."""
+        if self.repeated is None:
+            return np.zeros((0, 0))
+        if self.planner is None:
+            errors = np.vstack([self.repeated.error, self.repeated.ceiling_cut])
+        else:
+            errors = self.planner.cuts - self.planner.cuts.min(axis=0)
+        return np.asarray(errors @ self.repeated.moves.T)
+
+    def solve(
+        self, number: int, joint: Joint, gap: int = 1, only: Sequence[History] = (), choose: bool = True
+    ) -> dict[History, Made]:
+        """Solve the games of all histories at a stage, or of some, and choose among the optima."""
         games = self.games(number, joint, gap, only)
         access, joint = self.access(number, joint, gap), self.remembered(number, joint)
         where = {tuple(past): k for k, past in enumerate(joint.histories.tolist())}
-        tasks = [(game, self.next_game(game, access, joint, where[past])) for past, game in games.items()]
-        return dict(zip(games, self._each(number, tasks), strict=True))
+        choose = choose and (self.choice is not Choice.PLAIN or self.traded > 0)
+        tasks = [
+            (
+                game,
+                self.next_game(game, access, joint, where[past]) if choose else None,
+                self.starts(access, past),
+            )
+            for past, game in games.items()
+        ]
+        made = dict(zip(games, self._each(number, tasks), strict=True))
+        self._ends |= {(*access.kind, past): one.ends for past, one in made.items()}
+        return made
+
+    def starts(self, access: Access, past: History) -> Ends:
+        """What hurt after this history the last time, or after the longest end of it that there was a game for."""
+        keys = [(*access.kind, past[n:]) for n in range(len(past) + 1)]
+        return next((self._ends[key] for key in keys if key in self._ends), (None, None))
 
     def resume(self, number: int, joint: Joint, gap: int, only: Sequence[History]) -> dict[History, Made]:
         """Tables for after a gap: what is usual for those who know and have seen no more than is left after it.
@@ -247,8 +301,12 @@ class _Designer:
         cannot keep, and tables that put it all after a few histories would be preferred (measured: 0.040 of privacy
         at the second access instead of 0.075).
         """
+        repeated = self.repeats(access)
+        if repeated is not None:
+            errors = self.ahead[:, repeated.index(game.inputs)] * game.mass
+            return Game(errors, game.cost, game.budget, inputs=game.inputs, releases=game.releases)
         law, following, places = access.next_law(joint, history), access.following, self.profile.places
-        if self.planner is not None and following.known == self.scenario.known:
+        if self.planner is not None and self.repeated is not None and following.known == self.scenario.known:
             _, _, states, weight = folded(law, access.later(following.known), access.scenario.known)
             cuts = self.planner.cuts[:, self.repeated.index(states)]
             errors = (cuts - cuts.min(axis=0)) @ weight
@@ -276,14 +334,14 @@ class _Designer:
             self._ceilings[key] = found.attack, found.price
         return self._ceilings[key]
 
-    def _each(self, number: int, tasks: list[tuple[Game, Game]]) -> Iterator[Made]:
+    def _each(self, number: int, tasks: list[tuple[Game, Game | None, Ends]]) -> Iterator[Made]:
         """Solve games, in several processes where there are many."""
         what = f"access {number + 1}" if number < self.steps else "what repeats" if number == self.steps else "gaps"
         if len(tasks) < MANY or self.workers == 1:
-            found: Iterator[Made] = (make(*task, self.choice, self.traded) for task in tasks)
+            found: Iterator[Made] = (make(*task, self.traded) for task in tasks)
         else:
             found = Parallel(self.workers, return_as="generator", batch_size=8)(
-                delayed(make)(*task, self.choice, self.traded) for task in tasks
+                delayed(make)(*task, self.traded) for task in tasks
             )
         for done, made in enumerate(found, start=1):
             if self.progress is not None:
@@ -294,18 +352,18 @@ class _Designer:
         """What happens at a stage, and the law after it; what it has no table for yet gets one."""
         draft = self.drafts[number]
         access, joint = self.access(number, joint, gap), self.remembered(number, joint)
-        prior = access.prior(joint)
-        histories = histories_of(prior)
+        prior = access.everything(joint)
         missing = draft.unmade(prior, self.profile.places)
         if missing:
             made = (self.solve if number <= self.steps else self.resume)(number, joint, gap, missing)
             draft.take({past: draft.blended(past, one, 0.0) for past, one in made.items()}, self.profile.places)
-        found = draft.stage.under(prior, self.privacy, self.quality)
+        moment = Moment(number, joint, prior.histories, draft.under(prior, self.privacy, self.quality))
         # whole numbers may lose a billionth more than the laws they stand for
-        while missing and self.mix(number, over_budget(histories, found.loss, self.budget, missing), LEAST_SPARE):
-            found = draft.stage.under(prior, self.privacy, self.quality)
-        moment = Moment(number, joint, histories, found.weight, found.privacy, found.loss)
-        return moment, access.exposed(joint, draft.stage, self.to_remember(number))
+        while missing and self.mix(
+            number, {past: lost for past, lost in moment.over(self.budget).items() if past in missing}, LEAST_SPARE
+        ):
+            moment = replace(moment, found=draft.under(prior, self.privacy, self.quality))
+        return moment, access.exposed(joint, draft.stage)
 
     def mix(self, number: int, losses: dict[History, float], spare: float) -> bool:
         """Mix the tables of histories that lose too much towards their safe ones, and a share ``spare`` further.
@@ -370,7 +428,7 @@ class _Designer:
         best, made, better = -np.inf, draft.made, {}
         while self.scenario.seen and pace > PACE / 5:
             moments, end, _ = self.mended(self.steps, start, settled=1e-6)
-            privacy = float(moments[-1].weight @ moments[-1].privacy)
+            privacy = moments[-1].privacy
             if privacy > best * (1 + 1e-3):
                 best, made, better = privacy, draft.made, self.solve(self.steps, end)
             else:
@@ -384,13 +442,10 @@ class _Designer:
         first = self.drafts[0]
         plain = Draft(first.scenario, first.then)
         plain.take({past: replace(one, table=one.plain) for past, one in first.made.items()}, self.profile.places)
-        joint = self.access(0, NEVER).exposed(NEVER, plain.stage, self.to_remember(0))
-        weight = joint.mass.sum(axis=0)
-        return float(weight @ [solve(game).privacy for game in self.games(first.then, joint, 1).values()])
-
-    def to_remember(self, number: int) -> list[int]:
-        """Offsets from an access of the releases that the next one remembers."""
-        return [offset + self.scenario.every for offset in self.drafts[self.drafts[number].then].scenario.seen]
+        joint = self.access(0, NEVER).exposed(NEVER, plain.stage)
+        games, access = self.games(first.then, joint, 1), self.access(first.then, joint)
+        values = [solve(game, start=self.starts(access, past)[0]).privacy for past, game in games.items()]
+        return float(joint.mass.sum(axis=0) @ values)
 
     def certified(self) -> Runs:
         """Runs in which the budget holds after every history, all of them with the tables that are stored."""
@@ -415,7 +470,7 @@ class _Designer:
         laws = [*first, (end, 1), *gaps, *after]
         for number, (draft, (joint, gap)) in enumerate(zip(self.drafts, laws, strict=True)):
             prior = self.access(number, joint, gap).prior(self.remembered(number, joint))
-            solved = draft.made if number < self.steps else self.solve(number, joint, gap)
+            solved = draft.made if number < self.steps else self.solve(number, joint, gap, choose=False)
             yield replace(draft.stage, prior=prior, attack=attack_of([solved[past] for past in histories_of(prior)]))
 
     def codebook(self) -> Codebook:
@@ -442,13 +497,13 @@ def deployed_of(runs: Runs, plain_second_privacy: float) -> Deployed:
     return Deployed(
         accesses=len(moments),
         settled=runs.settled,
-        privacy=float(np.mean([moment.weight @ moment.privacy for moment in moments])),
-        worst_privacy=float(min(moment.privacy.min() for moment in moments)),
-        quality_loss=float(np.mean([moment.weight @ moment.loss for moment in moments])),
-        worst_loss=float(max(moment.loss.max() for moment in moments)),
-        gap_privacy=min((float(run[0].weight @ run[0].privacy) for run in missed), default=None),
-        gap_worst_loss=max((float(moment.loss.max()) for run in missed for moment in run), default=None),
-        second_privacy=float(moments[1].weight @ moments[1].privacy),
+        privacy=float(np.mean([moment.privacy for moment in moments])),
+        worst_privacy=float(min(moment.found.privacy.min() for moment in moments)),
+        quality_loss=float(np.mean([moment.found.weight @ moment.found.loss for moment in moments])),
+        worst_loss=float(max(moment.found.loss.max() for moment in moments)),
+        gap_privacy=min((run[0].privacy for run in missed), default=None),
+        gap_worst_loss=max((float(moment.found.loss.max()) for run in missed for moment in run), default=None),
+        second_privacy=moments[1].privacy,
         plain_second_privacy=plain_second_privacy,
     )
 
@@ -458,18 +513,11 @@ def histories_of(prior: Prior) -> list[History]:
     return [tuple(past) for past in prior.histories.tolist()]
 
 
-def over_budget(
-    histories: Sequence[History], loss: FloatArray, budget: float, among: Collection[History]
-) -> dict[History, float]:
-    """The losses above the budget after some of these histories."""
-    return {past: float(own) for past, own in zip(histories, loss, strict=True) if own > budget and past in among}
-
-
 def excess(moments: Sequence[Moment], budget: float) -> dict[int, dict[History, float]]:
     """The largest losses above the budget, by stage and history."""
     worst: dict[int, dict[History, float]] = {}
     for moment in moments:
-        for past, loss in over_budget(moment.histories, moment.loss, budget, moment.histories).items():
-            own = worst.setdefault(moment.number, {})
+        own = worst.setdefault(moment.number, {})
+        for past, loss in moment.over(budget).items():
             own[past] = max(loss, own.get(past, 0.0))
     return worst

@@ -8,17 +8,20 @@ from enum import StrEnum
 
 import numpy as np
 
-from hideseek.arrays import FloatArray, IntArray, encoded, product
+from hideseek.arrays import BoolArray, FloatArray, IntArray, encoded, product
 from hideseek.game import Alternatives, Game, as_alternatives
 from hideseek.joint import History, gather
+from hideseek.metrics import Metric
 from hideseek.scenario import Scenario
 from hideseek.solve import prefer, solve
 from hideseek.solve.certificate import cheapest_releases
+from hideseek.solve.double_oracle import Pairs
 from hideseek.solve.full_program import safe_mechanism
-from hideseek.stage import Attack, Prior, Stage
+from hideseek.stage import Attack, Outcome, Prior, Stage, View, distinct
 from hideseek.table import Table
 
 TRADED = 1e-4  # relative gap of a table that trades privacy now for later
+Ends = tuple[Pairs | None, Pairs | None]
 NEXT_TO_NOTHING = 1e-12  # the weight of an input that a history's law rules out, and a later one does not
 
 
@@ -33,7 +36,8 @@ class Choice(StrEnum):
 class Made:
     """A history's mechanism before it becomes whole numbers.
 
-    ``safe`` is the one that it can be mixed towards, ``plain`` the solver's own, ``attack`` and ``price`` the proof.
+    ``safe`` is the one that it can be mixed towards, ``plain`` the solver's own, ``attack`` and ``price`` the proof,
+    and ``ends`` what hurt in the programs of its game, and of the choice.
     """
 
     inputs: IntArray
@@ -43,21 +47,25 @@ class Made:
     plain: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     attack: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     price: float = 0.0
+    ends: Ends = (None, None)
 
 
-def make(game: Game, second: Game, choice: Choice, weight: float = 0.0) -> Made:
-    """Solve one history's game, and choose among the optimal mechanisms, or trade with a ``weight`` of the second."""
-    plain = solve(game)
-    if weight:
+def make(game: Game, second: Game | None, starts: Ends, weight: float = 0.0) -> Made:
+    """Solve one history's game; where there is a second, choose among the optima, or trade with a ``weight`` of it."""
+    plain = solve(game, start=starts[0])
+    if second is None:
+        chosen = replace(plain, end=starts[1])
+    elif weight:
         shares = np.array([1, weight]) / (1 + weight)
         chosen = solve(Alternatives((game, second), weights=shares), tolerance=TRADED)
     else:
-        chosen = plain if choice is Choice.PLAIN else prefer(plain, second)
+        chosen = prefer(plain, second, start=starts[1])
     safe = safe_mechanism(as_alternatives(game))
     table = chosen.mechanism.table
     if safe is None:
         safe = cheapest_releases(game.cost, table)
-    return Made(game.inputs, game.mass, table, safe, plain.mechanism.table, plain.attack, plain.price)
+    ends = plain.end or starts[0], chosen.end
+    return Made(game.inputs, game.mass, table, safe, plain.mechanism.table, plain.attack, plain.price, ends)
 
 
 def tables_of(scenario: Scenario, made: dict[History, Made], places: int) -> tuple[Table, ...]:
@@ -66,27 +74,33 @@ def tables_of(scenario: Scenario, made: dict[History, Made], places: int) -> tup
     A release number p is drawn given the history, the releases before it and what is known by then. Known places that
     were never seen with this past get what is released on the whole.
     """
-    tables = []
+    keys = keys_of(made)
+    table, mass = np.vstack([one.table for one in made.values()]), np.concatenate([one.mass for one in made.values()])
+    seen, tables = len(scenario.seen), []
     for position, moment in enumerate(scenario.release):
-        columns = [k for k, offset in enumerate(scenario.known) if offset <= moment or not scenario.causal]
-        keys, laws = [], []
-        for past, one in made.items():
-            drawn = one.table.reshape(len(one.table), places ** (position + 1), -1).sum(axis=2)
-            joint = (np.maximum(one.mass, NEXT_TO_NOTHING)[:, None] * drawn).reshape(len(drawn), -1, places)
-            alike, group = np.unique(one.inputs[:, columns], axis=0, return_inverse=True)
-            apart = (gather(group.ravel(), len(alike)) @ joint.reshape(len(joint), -1)).reshape(-1, *joint.shape[1:])
-            apart = np.concatenate([apart, joint.sum(axis=0, keepdims=True)])
-            known = np.vstack([alike, np.full((1, len(columns)), places)])
-            row, prefix = np.nonzero(apart.sum(axis=2))
-            keys.append(with_past(past, np.c_[product(places, position)[prefix], known[row]]))
-            laws.append(apart[row, prefix])
-        tables.append(Table.from_laws(places, np.vstack(keys), np.vstack(laws)))
+        columns = [seen + k for k, offset in enumerate(scenario.known) if offset <= moment or not scenario.causal]
+        drawn = table.reshape(len(table), places ** (position + 1), -1).sum(axis=2)
+        joint = np.maximum(mass, NEXT_TO_NOTHING)[:, None] * drawn
+        alike, whole = keys[:, [*range(seen), *columns]], keys[:, : seen + len(columns)].copy()
+        whole[:, seen:] = places
+        rows, law = [], []
+        for vectors in (alike, whole):
+            different, index = distinct(vectors, places + 1)
+            rows.append(different)
+            law.append((gather(index, len(different)) @ joint).reshape(len(different), -1, places))
+        known, laws = np.vstack(rows), np.concatenate(law)
+        row, prefix = np.nonzero(laws.any(axis=2))
+        before = product(places, position)[prefix]
+        told = np.c_[known[row, :seen], before, known[row, seen:]]
+        tables.append(Table.from_laws(places, told, laws[row, prefix]))
     return tuple(tables)
 
 
-def with_past(past: History, vectors: IntArray) -> IntArray:
-    """The same past in front of every vector."""
-    return np.hstack([np.tile(np.array(past, np.int64), (len(vectors), 1)), vectors])
+def keys_of(made: dict[History, Made]) -> IntArray:
+    """What was seen and what is known in every row of all mechanisms."""
+    pasts = np.array(list(made), np.int64).reshape(len(made), -1)
+    rows = [len(one.inputs) for one in made.values()]
+    return np.hstack([np.repeat(pasts, rows, axis=0), np.vstack([one.inputs for one in made.values()])])
 
 
 def attack_of(mades: Sequence[Made]) -> Attack:
@@ -107,19 +121,28 @@ class Draft:
     def __init__(self, scenario: Scenario, then: int) -> None:
         self.scenario, self.then = scenario, then
         self.made: dict[History, Made] = {}
-        self.codes: IntArray = np.zeros(0, np.int64)
+        self.view: tuple[IntArray, View] | None = None
+        self.own: tuple[IntArray, BoolArray] | None = None
 
     def take(self, made: dict[History, Made], places: int, afresh: bool = False) -> None:
         """Add or replace mechanisms, or replace them all."""
         self.made = made if afresh else self.made | made
         self.stage = Stage(self.scenario, self.then, tables_of(self.scenario, self.made, places))
-        keys = [with_past(past, one.inputs) for past, one in self.made.items()]
-        self.codes = encoded(np.vstack(keys), places)
+        self.view = self.own = None
+
+    def under(self, prior: Prior, privacy: Metric, quality: Metric) -> Outcome:
+        """What the tables do under a law; what they do under all laws with its entries is worked out once."""
+        if self.view is None or self.view[0] is not prior.sequences:
+            self.view = prior.sequences, self.stage.view(prior, privacy, quality)
+        return Outcome(self.view[1], prior.probability)
 
     def unmade(self, prior: Prior, places: int) -> list[History]:
         """The histories after which something can be known that there is no table for."""
-        codes = encoded(np.c_[prior.histories[prior.history], prior.at(self.scenario.known)], places)
-        missing = ~np.isin(codes, self.codes)
+        if self.own is None or self.own[0] is not prior.sequences:
+            codes = encoded(np.c_[prior.histories[prior.history], prior.at(self.scenario.known)], places)
+            made = encoded(keys_of(self.made), places) if self.made else ()
+            self.own = prior.sequences, np.isin(codes, made)
+        missing = ~self.own[1] & (prior.probability > 0)
         return [tuple(prior.histories[k].tolist()) for k in np.unique(prior.history[missing])]
 
     def blended(self, past: History, made: Made, share: float) -> Made:

@@ -78,7 +78,7 @@ def evaluate(
     >>> codebook = design(profile, Scenario.past_present(1), 1 - np.eye(2), 1 - np.eye(2), budget=0.15)
     >>> label = evaluate(codebook, profile, accesses=8)
     >>> f"{label.smoother:.3f} {label.filter:.3f} {label.window:.3f} {label.prior_risk:.3f}", label.filter.exact
-    ('0.132 0.146 0.146 0.333', True)
+    ('0.132 0.150 0.150 0.333', True)
     """
     owner = "evaluate"
     if not isinstance(codebook, Codebook):

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
-from hideseek.arrays import FloatArray, IntArray, encoded, product, refuse_if_too_large
+from hideseek.arrays import FloatArray, IntArray, product, refuse_if_too_large
 from hideseek.mobility import Profile, Trajectories, continued
 from hideseek.scenario import Scenario
-from hideseek.stage import Prior, Stage
+from hideseek.stage import Prior, Stage, distinct
 
 History = tuple[int, ...]
+MUCH = 2**22  # numbers that are kept although they may stand for what cannot be
 DIED_OUT = 1e-200  # the probability of a history that can only become rarer, before it has no digits left
 Law = tuple[IntArray, FloatArray]  # inputs, and what is released at each of them
 
@@ -53,6 +55,23 @@ class Joint:
 NEVER = Joint(np.zeros((1, 0), np.int64), np.zeros((1, 0), np.int64), np.ones((1, 1)), -1)
 
 
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """The tables of a stage after some histories, looked up: ``laws`` [pair, history, releases].
+
+    Histories are in an ``order`` in which those come together, as the slices ``alike``, that will be the same once the
+    next access has forgotten what it does; ``told`` adds up the ``histories`` after it, of (alike, releases).
+    """
+
+    stage: Stage
+    before: IntArray
+    order: IntArray
+    laws: FloatArray
+    alike: list[slice]
+    histories: IntArray
+    told: sparse.csr_array
+
+
 class Access:
     """One access seen from the windows of the last one: where they lead, what is known, wanted and protected there."""
 
@@ -61,6 +80,7 @@ class Access:
     ) -> None:
         """``following``: the next access's scenario; ``gap``: steps from the access before; ``length``: of windows."""
         self.scenario, self.following, self.profile = scenario, following, profile
+        self.kind = replace(scenario, seen=()), replace(following, seen=())  # what its games are like
         self.windows, self.last = before.windows, before.last - gap
         if not before.windows.shape[1]:
             self.last = min(scenario.offsets) - 1
@@ -77,7 +97,8 @@ class Access:
             gather(index, len(values)) @ self.leads for index, values in ((path, self.paths), (pair, pairs))
         )
         self.to_window, self.known = gather(window, len(self.kept)), known.ravel()
-        self._laws: tuple[Stage, IntArray, FloatArray] | None = None
+        self._all: Prior | None = None
+        self._looked: Looked | None = None
 
     def _paths(self, wanted: Sequence[int]) -> tuple[IntArray, sparse.csr_array]:
         """All true places at the wanted offsets, and their law given the window, [sequence, window]."""
@@ -95,6 +116,19 @@ class Access:
         seen, index = np.unique(history, return_inverse=True)
         return Prior(self.offsets, joint.histories[seen], index.ravel(), self.paths[at], law[at, history])
 
+    def everything(self, joint: Joint) -> Prior:
+        """The same with what cannot be, unless that is much: while histories are the same, so are all but the numbers.
+
+        Rare events may go round for long, and what can be would be different at every access.
+        """
+        histories, count = joint.histories, len(self.paths)
+        if len(histories) * count * self.profile.places ** len(self.scenario.release) > MUCH:
+            return self.prior(joint)
+        if self._all is None or not np.array_equal(self._all.histories, histories):
+            history, path = np.indices((len(histories), count)).reshape(2, -1)
+            self._all = Prior(self.offsets, histories, history, self.paths[path], np.zeros(0))
+        return replace(self._all, probability=(self.to_path @ joint.mass).T.ravel())
+
     @cached_property
     def _next(self) -> tuple[tuple[int, ...], IntArray, sparse.csr_array]:
         following = self.following
@@ -111,39 +145,58 @@ class Access:
         law = leads @ joint.mass[:, history]
         return Trajectories(wanted, sequences[law > 0], law[law > 0] / law.sum())
 
-    def exposed(self, joint: Joint, stage: Stage, remembered: Sequence[int]) -> Joint:
-        """The law after this access, with the releases at the ``remembered`` offsets from it."""
-        together, places = self._together(joint, stage), self.profile.places
-        out = (self.to_window @ together.reshape(len(together), -1)).T
-        combinations = product(places, len(self.scenario.release))
-        history, drawn = np.indices((len(joint.histories), len(combinations))).reshape(2, -1)
-        where = [*self.scenario.seen, *self.scenario.release]
-        columns = [where.index(offset) for offset in remembered]
-        chosen = np.c_[joint.histories[history], combinations[drawn]][:, columns]
-        codes, first, index = np.unique(encoded(chosen, places), return_index=True, return_inverse=True)
-        mass = (gather(index, len(codes)) @ out).T
-        occurs = mass.sum(axis=0) > DIED_OUT
-        return Joint(self.kept, chosen[first][occurs], mass[:, occurs], self.scenario.release[-1])
+    def exposed(self, joint: Joint, stage: Stage) -> Joint:
+        """The law after this access, with the releases that the next one remembers."""
+        looked = self._look(joint, stage)
+        law = (self.to_pair @ joint.mass)[:, None, looked.order]
+        out = np.concatenate([law[:, :, own] @ looked.laws[:, own] for own in looked.alike], axis=1)
+        mass = (looked.told @ (self.to_window @ out.reshape(len(out), -1)).T).T
+        histories, occurs = looked.histories, mass.sum(axis=0) > DIED_OUT
+        if not occurs.all():
+            histories, mass = histories[occurs], mass[:, occurs]
+        return Joint(self.kept, histories, mass, self.scenario.release[-1])
 
-    def _together(self, joint: Joint, stage: Stage) -> FloatArray:
-        """The law of (window and known places), history and releases; a stage's tables are looked up once."""
-        if self._laws is None or self._laws[0] is not stage or not np.array_equal(self._laws[1], joint.histories):
-            count = len(joint.histories)
+    def _look(self, joint: Joint, stage: Stage) -> Looked:
+        """A stage's tables are looked up once for the same histories."""
+        if (
+            self._looked is None
+            or self._looked.stage is not stage
+            or not np.array_equal(self._looked.before, joint.histories)
+        ):
+            scenario, places, count = self.scenario, self.profile.places, len(joint.histories)
+            remembered = self.later(self.following.seen)
+            old = [k for k, offset in enumerate(scenario.seen) if offset in remembered]
+            new = [k for k, offset in enumerate(scenario.release) if offset in remembered]
+            kept, index = distinct(joint.histories[:, old], places)
+            order = np.argsort(index, kind="stable")
+            ends = np.cumsum(np.bincount(index, minlength=len(kept))).tolist()
+            combinations = product(places, len(scenario.release))
+            refuse_if_too_large(
+                8 * count * len(self.known) * len(combinations), "The joint law of the places and of what was exposed"
+            )
             history, known = np.indices((count, len(self.inputs))).reshape(2, -1)
-            laws = stage.laws(joint.histories[history], self.inputs[known])
-            self._laws = stage, joint.histories, laws.reshape(count, len(self.inputs), -1)
-        law, laws = self.to_pair @ joint.mass, self._laws[2]
-        refuse_if_too_large(8 * law.size * laws.shape[2], "The joint law of the places and of what was exposed")
-        together: FloatArray = law[:, :, None] * laws[:, self.known].transpose(1, 0, 2)
-        return together
+            laws = stage.laws(joint.histories[order][history], self.inputs[known])
+            group, drawn = np.indices((len(kept), len(combinations))).reshape(2, -1)
+            histories, told = distinct(np.c_[kept[group], combinations[drawn][:, new]], places)
+            self._looked = Looked(
+                stage,
+                joint.histories,
+                order,
+                np.ascontiguousarray(laws.reshape(count, len(self.inputs), -1).transpose(1, 0, 2)[self.known]),
+                [slice(start, end) for start, end in pairwise([0, *ends])],
+                histories,
+                gather(told, len(histories)),
+            )
+        return self._looked
 
     def usual(self, joint: Joint, stage: Stage, seen: Sequence[int], known: Sequence[int]) -> dict[History, Law]:
         """What is released on the whole by those who know and have seen no more than this: inputs, laws, by history."""
-        law = self._together(joint, stage)
+        looked = self._look(joint, stage)
+        law = (self.to_pair @ joint.mass)[:, looked.order, None] * looked.laws
         pair, history = np.indices(law.shape[:2]).reshape(2, -1)
         columns = [self.scenario.known.index(offset) for offset in known]
         before = [self.scenario.seen.index(offset) for offset in seen]
-        keys = np.c_[joint.histories[history][:, before], self.inputs[self.known[pair]][:, columns]]
+        keys = np.c_[joint.histories[looked.order[history]][:, before], self.inputs[self.known[pair]][:, columns]]
         unique, index = np.unique(keys, axis=0, return_inverse=True)
         total = gather(index, len(unique)) @ law.reshape(len(keys), -1)
         found: dict[History, Law] = {}

@@ -124,6 +124,19 @@ class RepeatedGame:
         belief = self.belief(belief)
         return Game(self.error * belief, self.cost * belief[:, None], self.budget, mass=belief, inputs=self.states)
 
+    def among(self, belief: FloatArray) -> Game:
+        """The game at a belief over the states that can be, and no others.
+
+        >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
+        >>> RepeatedGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1).among(np.array([0.0, 1.0])).inputs
+        array([[1]])
+        """
+        on = np.flatnonzero(belief)
+        mass = belief[on]
+        return Game(
+            self.error[:, on] * mass, self.cost[on] * mass[:, None], self.budget, None, mass, inputs=self.states[on]
+        )
+
     def learned(self, belief: FloatArray, table: FloatArray, release: int) -> FloatArray:
         """What is believed after a release: Bayes' rule.
 

@@ -68,23 +68,56 @@ class Worth:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """What tables do under a law, for every history; and what it was worked out from.
+class View:
+    """What tables do under any law with the same entries: all but the probabilities.
 
-    ``owner`` and ``known`` are the history and the known places of each row, ``cost`` [row, release] its quality lost,
-    ``gather`` [row, entry of the law] its probabilities, ``target`` the column of ``d_p`` of each entry.
+    Entry n of the law is one of the history ``history[n]``, and of the row ``row[n]``: that history and known places.
+    Rows have an ``owner``, ``known`` places, and a ``law`` of releases. Entries have a ``target``, their column of
+    ``d_p``, and a ``want``, their row of ``d_q``; ``lost`` is their quality lost in the mean.
     """
 
-    weight: FloatArray
-    privacy: FloatArray
-    loss: FloatArray
+    count: int
+    history: IntArray
+    row: IntArray
     owner: IntArray
     known: IntArray
-    cost: FloatArray
-    gather: sparse.csr_array
+    law: FloatArray
     target: IntArray
+    want: IntArray
     d_p: FloatArray
+    d_q: FloatArray
+    lost: FloatArray
     rounding: float
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What tables do under a law, for every history, with its probability."""
+
+    view: View
+    probability: FloatArray
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """The probability of every history."""
+        return np.bincount(self.view.history, self.probability, minlength=self.view.count).astype(np.float64)
+
+    @cached_property
+    def loss(self) -> FloatArray:
+        """The quality lost, rounded up."""
+        view = self.view
+        lost = np.bincount(view.history, self.probability * view.lost, minlength=view.count)
+        return np.asarray(lost / self.weight * (1 + view.rounding))
+
+    @cached_property
+    def privacy(self) -> FloatArray:
+        """The adversary's error with the best guess for every release, rounded down."""
+        view = self.view
+        rows, targets = view.law.shape[0], view.d_p.shape[1]
+        meet = by_row(view.history * targets + view.target, view.row, self.probability, (view.count * targets, rows))
+        together = (meet @ view.law).reshape(view.count, targets, -1)  # Pr(history, target, release)
+        reached = np.matmul(view.d_p, together).min(axis=1).sum(axis=1)
+        return np.asarray(reached / self.weight * (1 - view.rounding))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +157,13 @@ class Stage:
 
     def under(self, prior: Prior, privacy: Metric, quality: Metric) -> Outcome:
         """What the stored tables do when seen and true places follow any law with these offsets."""
+        return Outcome(self.view(prior, privacy, quality), prior.probability)
+
+    def view(self, prior: Prior, privacy: Metric, quality: Metric) -> View:
+        """What they do under all laws with the entries of this one."""
         scenario, places = self.scenario, self.tables[0].places
         self.refuse_too_large(prior, looks_back=quality.looks_back)
-        count, history, probability = len(prior.histories), prior.history, prior.probability
-        known = prior.at(scenario.known)
+        history, known = prior.history, prior.at(scenario.known)
         code = history * (places + 1) ** known.shape[1] + encoded(known, places + 1)
         _, first, row = np.unique(code, return_index=True, return_inverse=True)
         owner = history[first]
@@ -140,24 +176,23 @@ class Stage:
         d_q = np.array([quality.between(wanted, releases, past) for past in pasts])
         if d_p.shape != (len(guesses), len(targets)) or d_q.shape[1:] != (len(wanted), len(releases)):
             raise broken_rule("metric", "Stage", "one that gives a number for each pair", f"{d_p.shape}, {d_q.shape}")
-        gather = by_row(row, np.arange(len(row)), probability, (len(first), len(row)))
-        cost = gather @ d_q[history if quality.looks_back else 0, want]
-        meet = by_row(history * len(targets) + target, row, probability, (count * len(targets), len(first)))
-        together = (meet @ law).reshape(count, len(targets), -1)  # Pr(history, target, release)
-        reached = np.matmul(d_p, together).min(axis=1).sum(axis=1)
-        loss = np.bincount(owner, (cost * law).sum(axis=1), minlength=count)
+        if quality.looks_back:
+            want = history * len(wanted) + want
+        d_q = d_q.reshape(-1, len(releases))
         longest = max(len(first), int(np.bincount(history).max()))  # entries or rows that are added up
         rounding = (len(guesses) + len(targets) + len(releases) + longest + 16) * float(np.finfo(float).eps)
-        return Outcome(
-            weight=prior.weight,
-            privacy=reached / prior.weight * (1 - rounding),
-            loss=loss / prior.weight * (1 + rounding),
+        return View(
+            count=len(prior.histories),
+            history=history,
+            row=row,
             owner=owner,
             known=known[first],
-            cost=cost,
-            gather=gather,
+            law=law,
             target=target,
+            want=want,
             d_p=d_p,
+            d_q=d_q,
+            lost=np.einsum("no,no->n", d_q[want], law[row]),
             rounding=rounding,
         )
 
@@ -190,19 +225,22 @@ class Stage:
         which a causal mechanism chooses its releases one after the other.
         """
         found = self.under(self.prior, privacy, quality)
-        attack, count, width = self.attack, len(found.weight), found.cost.shape[1]
+        view, attack = found.view, self.attack
+        count, width = view.count, view.law.shape[1]
         answer = attack.history * width + attack.release
         total = np.bincount(answer, attack.weight, minlength=count * width)
         if not (np.abs(total - 1) <= LAW).all():
             raise CodebookError("The stored attack is not a law of guesses for every release.")
-        strategy = by_row(answer, attack.guess, attack.weight, (count * width, len(found.d_p)))
-        erring = (strategy @ found.d_p / total[:, None]).reshape(count, width, -1)
-        gain = found.gather @ erring[self.prior.history, :, found.target]
-        charge = attack.price[found.owner, None] * found.cost
-        net = (1 + found.rounding) * gain - (1 - found.rounding) * charge
-        best = np.bincount(found.owner, self.best_replies(net, found.known, found.owner), minlength=count)
-        bound = (attack.price * budget) * (1 + found.rounding) + best / found.weight
-        return Worth(found.weight, found.privacy, np.maximum(bound, 0) * (1 + found.rounding), found.loss)
+        strategy = by_row(answer, attack.guess, attack.weight, (count * width, len(view.d_p)))
+        erring = (strategy @ view.d_p / total[:, None]).reshape(count, width, -1)
+        entries = len(view.row)
+        gather = by_row(view.row, np.arange(entries), found.probability, (len(view.law), entries))
+        gain = gather @ erring[view.history, :, view.target]
+        charge = attack.price[view.owner, None] * (gather @ view.d_q[view.want])
+        net = (1 + view.rounding) * gain - (1 - view.rounding) * charge
+        best = np.bincount(view.owner, self.best_replies(net, view.known, view.owner), minlength=count)
+        bound = (attack.price * budget) * (1 + view.rounding) + best / found.weight
+        return Worth(found.weight, found.privacy, np.maximum(bound, 0) * (1 + view.rounding), found.loss)
 
     def best_replies(self, net: FloatArray, known: IntArray, owner: IntArray) -> FloatArray:
         """The most that rows of net gains can yield, in all, when what looks alike must release alike; a number a row.

@@ -172,11 +172,15 @@ def largest_remainder(laws: FloatArray, total: int = WORDS) -> IntArray:
     >>> largest_remainder(np.array([[1 / 3, 2 / 3]]), total=8).tolist()
     [[3, 5]]
     """
-    share = laws / laws.sum(axis=1, keepdims=True) * total
-    whole: IntArray = np.floor(share).astype(np.int64)
-    # ties go to the first release, and none to a release that the law rules out
-    rank = np.argsort(np.argsort(np.where(laws > 0, whole - share, np.inf), axis=1, kind="stable"), axis=1)
+    row, column = np.nonzero(laws)  # of a release that the law rules out there is nothing to round
+    share = laws[row, column] / laws.sum(axis=1)[row] * total
+    down = np.floor(share).astype(np.int64)
+    whole: IntArray = np.zeros(laws.shape, np.int64)
+    whole[row, column] = down
     rest = total - whole.sum(axis=1)
-    whole += rank < rest[:, None]
+    order = np.lexsort((down - share, row))  # the largest remainder of each row first, and ties by number
+    first = np.searchsorted(row, np.arange(len(laws)))
+    more = order[np.arange(len(order)) - first[row] < rest[row]]
+    whole[row[more], column[more]] += 1
     whole[np.arange(len(whole)), whole.argmax(axis=1)] += np.minimum(rest, 0)  # if rounding alone went past the total
     return whole
