@@ -18,7 +18,7 @@ from hideseek import Codebook, MarkovProfile, Places, distances, load_profile, s
 TRACES = synthetic_city(people=2, days=4, seed=1)
 COMMANDS = (
     *("demo", "learn", "solve", "curve", "design", "inspect", "evaluate", "expose", "plan"),
-    *("reproduce", "compare", "study"),
+    *("reproduce", "compare", "study", "fleet"),
 )
 
 

@@ -69,7 +69,7 @@ def test_the_two_bounds_are_shown_while_they_converge(run, profile, monkeypatch)
     def bar(what):
         yield lambda news, done, count: told.append((what, news, done, count))
 
-    monkeypatch.setattr("hideseek.cli.counting_bar", bar)
+    monkeypatch.setattr("hideseek.cli.through_time.counting_bar", bar)
     assert run("plan", profile, "--walks", "3", "--steps", "100")[0] == 0
     training = [(news, done, count) for what, news, done, count in told if what == "planning"]
     assert [(done, count) for _, done, count in training] == [(1, 3), (2, 3), (3, 3)]

@@ -11,6 +11,7 @@ from hideseek.errors import (
     BudgetError,
     CertificateError,
     CodebookError,
+    EngineError,
     HideseekError,
     MissingExtraError,
     ParameterError,
@@ -23,6 +24,7 @@ from hideseek.errors import (
 )
 from hideseek.estimate import Estimate
 from hideseek.evaluate import Label, evaluate
+from hideseek.fleet import Fleet, Job, fleet
 from hideseek.foresight import Foresight, follow
 from hideseek.game import Alternatives, Game, Objective, Rows
 from hideseek.live import LiveDevice, LiveLabel
@@ -76,12 +78,15 @@ __all__ = [
     "Comparison",
     "Curve",
     "Device",
+    "EngineError",
     "Estimate",
+    "Fleet",
     "Foresight",
     "Game",
     "Grid",
     "Hexagons",
     "HideseekError",
+    "Job",
     "Label",
     "LeastLoss",
     "LiveDevice",
@@ -128,6 +133,7 @@ __all__ = [
     "distances",
     "evaluate",
     "expected_error",
+    "fleet",
     "follow",
     "from_function",
     "from_matrix",

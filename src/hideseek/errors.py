@@ -9,6 +9,7 @@ HideseekError
 ├── CodebookError (also a ValueError): a codebook cannot be trusted
 ├── PlanError (also a ValueError): a stored plan cannot be trusted, or is not of this game
 ├── StateError: a device's state cannot be used, and nothing is exposed
+├── EngineError: who is to do the work of a fleet cannot be reached, or not be used
 ├── MissingExtraError (also an ImportError): an optional package is not installed
 └── SolverError: a solver gave no usable answer
     └── CertificateError: an answer from which no certificate can be made
@@ -81,6 +82,10 @@ class StateError(HideseekError):
     """A device's state is damaged, of another codebook, open to others, or cannot be written: nothing is exposed."""
 
 
+class EngineError(HideseekError):
+    """The engine of a fleet cannot be reached, has nobody to work, or was lost; what is finished stays."""
+
+
 class MissingExtraError(HideseekError, ImportError):
     """An optional package is needed and not installed."""
 
@@ -106,3 +111,14 @@ def rule_text(parameter: str, owner: str, rule: str, got: object, way_out: str =
     """The sentence of :func:`broken_rule`, for the errors that carry more than a message."""
     text = f"The '{parameter}' parameter of {owner} must be {rule}. Got {got} instead."
     return f"{text} {way_out}" if way_out else text
+
+
+def without_value(error: HideseekError) -> str:
+    """What an error says, less the value that broke the rule: that may be a true location.
+
+    >>> without_value(broken_rule("traces", "fit", "in two places", "only place 7", "Use smaller ones."))
+    "The 'traces' parameter of fit must be in two places. Use smaller ones."
+    """
+    text, _, got = str(error).partition(" Got ")
+    way_out = got.partition(" instead.")[2]
+    return text + way_out

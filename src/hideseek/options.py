@@ -10,8 +10,7 @@ import pandas as pd
 import typer
 from rich.markup import escape
 
-from hideseek.arrays import scalar
-from hideseek.errors import HideseekError, broken_rule
+from hideseek.errors import broken_rule
 from hideseek.game import Game
 from hideseek.metrics import Metric, MetricName, metric_of
 from hideseek.mobility import MarkovProfile, regions_of
@@ -114,17 +113,26 @@ def coarse_profile_of(source: Path, user: str | None, step: str | None) -> Marko
 
 def grid_from(size: str, box: str | None, traces: pd.DataFrame) -> Grid:
     """A grid from words such as 10x25 and 37.55,37.85,-122.55,-122.10."""
+    rows, columns = size_from(size)
+    return Grid.covering(traces, rows, columns) if box is None else Grid(*box_from(box), rows, columns)
+
+
+def size_from(text: str) -> tuple[int, int]:
+    """Rows and columns of a grid."""
     try:
-        rows, columns = (int(part) for part in size.lower().split("x"))
+        rows, columns = (int(part) for part in text.lower().split("x"))
     except ValueError:
-        raise broken_rule("grid", "learn", "ROWSxCOLUMNS, such as 10x25", repr(size)) from None
-    if box is None:
-        return Grid.covering(traces, rows, columns)
+        raise broken_rule("grid", "learn", "ROWSxCOLUMNS, such as 10x25", repr(text)) from None
+    return rows, columns
+
+
+def box_from(text: str) -> tuple[float, float, float, float]:
+    """Edges of a grid."""
     try:
-        south, north, west, east = (float(part) for part in box.split(","))
+        south, north, west, east = (float(part) for part in text.split(","))
     except ValueError:
-        raise broken_rule("box", "learn", "SOUTH,NORTH,WEST,EAST in degrees", repr(box)) from None
-    return Grid(south, north, west, east, rows, columns)
+        raise broken_rule("box", "learn", "SOUTH,NORTH,WEST,EAST in degrees", repr(text)) from None
+    return south, north, west, east
 
 
 def places_from(path: Path) -> Places:
@@ -144,27 +152,6 @@ def game_of(
     """The game that the options describe, at its saturating budget, with its metrics."""
     d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
     return Game.from_scenario(profile, SCENARIOS[protect], d_p, d_q), d_p, d_q
-
-
-def budget_of(text: str, game: Game, owner: str) -> float:
-    """A number, or a percentage of the budget that saturates the game."""
-    try:
-        if text.strip().endswith("%"):
-            share = scalar(float(text.strip()[:-1]), "budget", owner, "a percentage >= 0") / 100
-            return max(share * game.saturation, game.least_loss)
-        return scalar(float(text), "budget", owner)
-    except ValueError as error:
-        if isinstance(error, HideseekError):
-            raise
-        raise broken_rule("budget", owner, "a number, or a percentage such as 20%", repr(text)) from None
-
-
-def budget_through_time(
-    text: str, profile: MarkovProfile, scenario: Scenario, privacy: Metric, quality: Metric, owner: str
-) -> float:
-    """As :func:`budget_of`, where it takes so much to tell nothing about the places of one access."""
-    alone = Scenario(target=scenario.release, release=scenario.release, quality=scenario.quality)
-    return budget_of(text, Game.from_scenario(profile, alone, privacy, quality), owner)
 
 
 def past_of(profile: MarkovProfile) -> tuple[int, ...]:

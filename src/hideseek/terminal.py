@@ -9,8 +9,19 @@ from contextlib import contextmanager
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
+from rich.text import Text
 
 from hideseek.evaluate import Label
 
@@ -32,6 +43,31 @@ def counting_bar(what: str) -> Iterator[Callable[[str, int, int], None]]:
     with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda news, done, count: bar.update(task, description=f"{what}: {news}", completed=done, total=count)
+
+
+class RateColumn(ProgressColumn):
+    """How much gets done in a minute."""
+
+    def render(self, task: Task) -> Text:
+        """In words."""
+        return Text("" if task.speed is None else f"{60 * task.speed:.1f} a minute")
+
+
+@contextmanager
+def rate_bar(what: str) -> Iterator[Callable[[str, int, int], None]]:
+    """As :func:`counting_bar`, for long work: with the rate and the time left, both counted anew for other work."""
+    columns = (*BAR[:-1], MofNCompleteColumn(), RateColumn(), TimeRemainingColumn(elapsed_when_finished=True))
+    # a user may take minutes, and rich forgets after half of one by default
+    with Progress(*columns, console=err, transient=True, speed_estimate_period=3600) as bar:
+        task = bar.add_task(what, total=None)
+
+        def advance(news: str, done: int, count: int) -> None:
+            description = f"{what}: {news}"
+            if bar.tasks[0].description != description:
+                bar.reset(task, description=description, completed=done, total=count or None)
+            bar.update(task, completed=done, total=count or None)
+
+        yield advance
 
 
 @contextmanager

@@ -73,6 +73,32 @@ class ReadReport:
     skipped_files: tuple[str, ...] = ()
 
 
+class UnusableFileError(TraceError):
+    """A file gives no rows; ``reason`` says why without showing what stands in it, which may be true locations."""
+
+    def __init__(self, reason: str, shown: str = "") -> None:
+        super().__init__(reason + shown)
+        self.reason = reason
+
+
+@dataclass(frozen=True, eq=False)
+class FileRead:
+    """What one file of a data set gave: its good ``rows``, or the ``trouble`` for which it was passed over.
+
+    ``reasons`` counts the other rows by the rule they break, ``first_skipped`` shows one of them, ``refused`` has a
+    rule for every user with such a row.
+    """
+
+    label: str
+    path: PurePath
+    format: str | None
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    reasons: Counter[str] = field(default_factory=Counter)
+    first_skipped: str = ""
+    refused: dict[str, str] = field(default_factory=dict)
+    trouble: UnusableFileError | None = None
+
+
 def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.DataFrame:  # noqa: A002
     """Read a file, a folder or a tar archive of traces into one table, sorted by user and time.
 
@@ -91,37 +117,22 @@ def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.D
     >>> traces.attrs["report"].read
     2
     """
-    if format is not None and format not in FORMATS:
-        raise broken_rule("format", "read_traces", f"one of {', '.join(FORMATS)}, or None", repr(format))
-    try:
-        root = Path(path).absolute()
-    except TypeError:
-        raise broken_rule("path", "read_traces", "the path of a file or folder", repr(path)) from None
     parts: list[pd.DataFrame] = []
     reasons: Counter[str] = Counter()
     first, skipped_files = "", []
-    try:
-        for label, source, stream in _sources(root):
-            head = stream.read(_HEAD)
-            found = format if format and source == root else _recognise(head)
-            format = format or found  # noqa: A001
-            try:
-                if found is None or found != format:
-                    raise TraceError(_unknown(head, found, format))
-                rows, shown = _READERS[found](_text(head + stream.read()), PurePath(_legible(str(source))))
-            except TraceError as error:
-                skipped_files.append(f"{_legible(label)}: {error}")
-                continue
-            part, faults, bad = _sift(rows, shown, _legible(label))
-            parts.append(part)
-            reasons += faults
-            first = first or bad
-    except _DAMAGE as error:
-        raise TraceError(f"{root} cannot be read: {error}") from error
+    for file in each_file(path, format):
+        if file.trouble is None:
+            parts.append(file.rows)
+            reasons += file.reasons
+            first = first or file.first_skipped
+        else:
+            skipped_files.append(f"{file.label}: {file.trouble}")
     read, skipped = sum(map(len, parts)), reasons.total()
     if not read:
-        raise TraceError(f"Nothing to read in {root}: {first or next(iter(skipped_files), 'no rows')}.")
-    table = _in_order(pd.concat([part for part in parts if len(part)], ignore_index=True))
+        raise TraceError(
+            f"Nothing to read in {Path(path).absolute()}: {first or next(iter(skipped_files), 'no rows')}."
+        )
+    table = in_order(pd.concat([part for part in parts if len(part)], ignore_index=True))
     report = ReadReport(len(parts), read, read - len(table), skipped, first, dict(reasons), tuple(skipped_files))
     table.attrs["report"] = report
     troubles = [f"{skipped} of {read + skipped} rows could not be read, the first: {first}"] if skipped else []
@@ -130,6 +141,34 @@ def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.D
     if troubles:
         warnings.warn("; ".join(troubles) + ".", TraceWarning, stacklevel=2)
     return table
+
+
+def each_file(path: str | os.PathLike[str], format: str | None = None) -> Iterator[FileRead]:  # noqa: A002
+    """Go through a data set once, one file at a time, as :func:`read_traces` does, which puts the rows together."""
+    if format is not None and format not in FORMATS:
+        raise broken_rule("format", "read_traces", f"one of {', '.join(FORMATS)}, or None", repr(format))
+    try:
+        root = Path(path).absolute()
+    except TypeError:
+        raise broken_rule("path", "read_traces", "the path of a file or folder", repr(path)) from None
+    try:
+        for label, source, stream in _sources(root):
+            label, file = _legible(label), PurePath(_legible(str(source)))
+            try:
+                if isinstance(stream, OSError):
+                    raise UnusableFileError("it cannot be opened", f": {stream.strerror}")
+                head = stream.read(_HEAD)
+                found = format if format and source == root else _recognise(head)
+                format = format or found  # noqa: A001
+                if found is None or found != format:
+                    raise _unknown(head, found, format)
+                rows, shown = _READERS[found](_text(head + stream.read()), file)
+            except UnusableFileError as trouble:
+                yield FileRead(label, file, format, trouble=trouble)
+            else:
+                yield FileRead(label, file, format, *_sift(rows, shown, label))
+    except _DAMAGE as error:
+        raise TraceError(f"{root} cannot be read: {error}") from error
 
 
 def check_traces(table: pd.DataFrame, owner: str) -> pd.DataFrame:
@@ -165,16 +204,21 @@ def check_traces(table: pd.DataFrame, owner: str) -> pd.DataFrame:
             got = f"{_short(str(rows.get(column, rows.iloc[:, -1]).iloc[at]))} in row {table.index[at]}"
             raise broken_rule("traces", owner, f"a table whose {column} is {rule} in every row", got)
     typed.attrs = dict(table.attrs)
-    return _in_order(typed.reset_index(drop=True))
+    return in_order(typed.reset_index(drop=True))
 
 
-def _sources(root: Path) -> Iterator[tuple[str, PurePath, IO[bytes]]]:
-    """Yield the label for messages, the path and the open stream of every file that may hold traces."""
+def _sources(root: Path) -> Iterator[tuple[str, PurePath, IO[bytes] | OSError]]:
+    """Yield the label for messages, the path and the stream of every file that may hold traces, or why it has none."""
     if root.is_dir():
         for file in sorted(root.rglob("*")):
             label = file.relative_to(root)
             if file.is_file() and not _passed_over(label):
-                with file.open("rb") as stream:
+                try:
+                    opened = file.open("rb")
+                except OSError as error:
+                    yield str(label), file, error
+                    continue
+                with opened as stream:
                     yield str(label), file, stream
         return
     if not root.is_file():
@@ -244,40 +288,46 @@ def _recognise(head: bytes) -> str | None:
     return "cabspotting" if any(map(_CAB_LINE.match, lines)) else None
 
 
-def _unknown(head: bytes, found: str | None, wanted: str | None) -> str:
+def _unknown(head: bytes, found: str | None, wanted: str | None) -> UnusableFileError:
     if found:
-        return f"the content is {found}, not {wanted}"
+        return UnusableFileError(f"the content is {found}, not {wanted}")
     if not head.strip():
-        return "the file is empty"
+        return UnusableFileError("the file is empty")
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0].decode("utf-8", "backslashreplace")
-    return f"not recognised as {wanted or ', '.join(FORMATS)}; it begins with {_short(start)}"
+    return UnusableFileError(f"not recognised as {wanted or ', '.join(FORMATS)}", f"; it begins with {_short(start)}")
 
 
 def _text(data: bytes) -> str:
     if b"\0" in data:
-        raise TraceError("it holds NUL bytes, so it is not text")
+        raise UnusableFileError("it holds NUL bytes, so it is not text")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise TraceError(f"line {line} is not UTF-8 text ({error.reason})") from None
+        raise UnusableFileError(f"line {line} is not UTF-8 text ({error.reason})") from None
     if not text.strip():
-        raise TraceError("the file is empty")
+        raise UnusableFileError("the file is empty")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def user_of(path: PurePath, format: str | None) -> str:  # noqa: A002
+    """Whose traces a file holds, by its name, in the formats that do not say it inside."""
+    if format == "geolife" and path.parent.name.lower() == "trajectory" and path.parent.parent.name:
+        return path.parent.parent.name
+    return path.stem.removeprefix("new_") if format == "cabspotting" else path.stem
 
 
 def _read_cabspotting(text: str, path: PurePath) -> tuple[pd.DataFrame, str]:
     rows = _split(text, " ", 4, {0: float, 1: float, 3: float})
     rows.columns = pd.Index(["latitude", "longitude", "tracked_at"])
-    return rows.assign(user_id=path.stem.removeprefix("new_")), text
+    return rows.assign(user_id=user_of(path, "cabspotting")), text
 
 
 def _read_geolife(text: str, path: PurePath) -> tuple[pd.DataFrame, str]:
     rows = _split(text, ",", 7, {0: float, 1: float, 5: str, 6: str}, skip=0 if _PLT_LINE.match(text) else 6)
     rows.columns = pd.Index(["latitude", "longitude", "date", "time"])
-    folder = path.parent
-    user = folder.parent.name if folder.name.lower() == "trajectory" else ""
-    return rows.assign(user_id=user or path.stem, tracked_at=rows["date"].str.cat(rows["time"], sep=" ")), text
+    times = rows["date"].str.cat(rows["time"], sep=" ")
+    return rows.assign(user_id=user_of(path, "geolife"), tracked_at=times), text
 
 
 def _read_csv(text: str, path: PurePath) -> tuple[pd.DataFrame, str]:
@@ -285,7 +335,7 @@ def _read_csv(text: str, path: PurePath) -> tuple[pd.DataFrame, str]:
     first = text.split("\n", skip)[skip - 1]
     header = _header(first)
     if header is None:
-        raise TraceError(f"no columns for time, latitude and longitude in the header {_short(first)}")
+        raise UnusableFileError("no columns for time, latitude and longitude", f" in the header {_short(first)}")
     separator, names = header
     columns = {at: column for column, at in _locate(names).items()}
     kinds = {at: float if column in COLUMNS[2:] else str for at, column in columns.items()}
@@ -298,7 +348,7 @@ def _read_gpx(text: str, path: PurePath) -> tuple[pd.DataFrame, str]:
         _refuse_traps(text)
         gpx = gpxpy.parse(text)
     except (ElementTree.ParseError, gpxpy.gpx.GPXException) as error:
-        raise TraceError(f"malformed GPX: {_short(str(error))}") from error
+        raise UnusableFileError("malformed GPX", f": {_short(str(error))}") from error
     points: list[Any] = [*gpx.waypoints, *(at for track in gpx.tracks for leg in track.segments for at in leg.points)]
     cells = [(at.latitude, at.longitude, _moment(at.time)) for at in points]
     rows = pd.DataFrame(cells, columns=["latitude", "longitude", "tracked_at"])
@@ -316,12 +366,12 @@ def _moment(time: Any) -> str | None:
 def _refuse_traps(text: str) -> None:
     """Stop at what no GPX file needs and what harms its parsers: declared entities and endless nesting."""
     if "<!DOCTYPE" in text:
-        raise TraceError("malformed GPX: it declares a document type")
+        raise UnusableFileError("malformed GPX: it declares a document type")
     depth = 0
     for event, _ in ElementTree.iterparse(io.StringIO(text), ("start", "end")):  # noqa: S314
         depth += 1 if event == "start" else -1
         if depth > _DEEPEST:
-            raise TraceError(f"malformed GPX: elements nested more than {_DEEPEST} deep")
+            raise UnusableFileError(f"malformed GPX: elements nested more than {_DEEPEST} deep")
 
 
 _READERS: dict[str, Callable[[str, PurePath], tuple[pd.DataFrame, str]]] = {
@@ -457,8 +507,8 @@ def _faults(typed: pd.DataFrame) -> Iterator[tuple[str, str, npt.NDArray[np.bool
     yield "user_id", "given", users.isna().to_numpy() | (users.to_numpy(dtype=object) == "")
 
 
-def _sift(rows: pd.DataFrame, shown: str, label: str) -> tuple[pd.DataFrame, Counter[str], str]:
-    """Return the good rows with their types, the number of the others by reason, and the first of these in words."""
+def _sift(rows: pd.DataFrame, shown: str, label: str) -> tuple[pd.DataFrame, Counter[str], str, dict[str, str]]:
+    """Return the good rows with their types, the number of the others by reason, the first of these, and by user."""
     typed = _typed(rows)
     cut = rows.drop(columns="user_id").isna().all(axis=1)
     reasons = np.full(len(rows), "", dtype=object)
@@ -467,14 +517,17 @@ def _sift(rows: pd.DataFrame, shown: str, label: str) -> tuple[pd.DataFrame, Cou
             reasons[broken & (reasons == "")] = f"{column} must be {rule}"
     good = reasons == ""
     if good.all():
-        return typed, Counter(), ""
+        return typed, Counter(), "", {}
     bad = int(good.argmin())
     number = int(rows.index[bad])
     line = shown.split("\n")[number - 1]
-    return typed[good], Counter(reasons[~good]), f"{label}, {rows.index.name} {number}: {_short(line)}: {reasons[bad]}"
+    first = f"{label}, {rows.index.name} {number}: {_short(line)}: {reasons[bad]}"
+    users = typed["user_id"][~good].fillna("")
+    refused = dict(zip(users[::-1], reasons[~good][::-1], strict=True))  # the first of each
+    return typed[good], Counter(reasons[~good]), first, refused
 
 
-def _in_order(table: pd.DataFrame) -> pd.DataFrame:
+def in_order(table: pd.DataFrame) -> pd.DataFrame:
     """Sort by user and time and keep the first row of each user and instant."""
     user = pd.factorize(table["user_id"].to_numpy(dtype=object), sort=True)[0]
     time = table["tracked_at"].dt.tz_localize(None).to_numpy().astype("int64")

@@ -1,0 +1,221 @@
+"""Who does the work of a fleet: processes on this machine, or a Dask cluster.
+
+Only a few tasks are under way at a time, so that neither the traces nor the results of all users are ever in memory.
+A worker that dies is replaced, and what it was doing is done again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any, Protocol, TypeVar
+
+from joblib import cpu_count
+from joblib.externals.loky import ProcessPoolExecutor
+
+from hideseek.arrays import whole_number
+from hideseek.errors import EngineError, MissingExtraError, broken_rule
+
+ATTEMPTS = 3  # processes that a task may take with it
+AHEAD = 2  # tasks under way for each worker, so that none waits for the next one
+CONNECTING, WAITING = 8, 60  # seconds: for a scheduler to answer, and for workers to come back
+# Read by numpy's libraries when they are loaded: more threads would fight for the cores of the other workers
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+ONE_AT_A_TIME = threading.Lock()
+
+Result = TypeVar("Result")
+Task = tuple[Any, ...]  # the arguments of a call
+
+
+class Engine(Protocol):
+    """Somebody who makes calls elsewhere."""
+
+    def workers(self) -> int:
+        """How many calls are made at the same time."""
+        ...
+
+    def submit(self, function: Callable[..., Result], *task: Any) -> Future[Result]:
+        """Begin a call."""
+        ...
+
+    def again(self, error: Exception, function: Callable[..., Result], *task: Any) -> Result | None:
+        """Make a call again that failed because a worker died, or raise the error; None where all who tried died."""
+        ...
+
+
+def each_result(
+    engine: Engine, function: Callable[..., Result], tasks: Iterator[Task]
+) -> Iterator[tuple[Task, Result | None]]:
+    """Call a function, which raises nothing, for every task, in any order; None where all workers who tried died."""
+    under_way: dict[Future[Result], Task] = {}
+    while True:
+        while len(under_way) < AHEAD * max(1, engine.workers()) and (task := next(tasks, None)) is not None:
+            under_way[engine.submit(function, *task)] = task
+        if not under_way:
+            return
+        done = wait(under_way, timeout=WAITING, return_when=FIRST_COMPLETED).done
+        if not done and not engine.workers():
+            raise EngineError(f"The engine has no workers for {WAITING} s. Start some, and run this again to go on.")
+        for future in done:
+            task = under_way.pop(future)
+            try:
+                result: Result | None = future.result()
+            except Exception as error:  # noqa: BLE001
+                result = engine.again(error, function, *task)
+            yield task, result
+
+
+@contextmanager
+def engine_of(name: str, workers: int | None) -> Iterator[Engine]:
+    """The engine of this name, ready to work, until it is not needed any more."""
+    if name == "joblib":
+        local = Processes(cpu_count() if workers is None else whole_number(workers, "workers", "fleet"))
+        try:
+            yield local
+        finally:
+            local.pool.shutdown(kill_workers=True)
+        return
+    address = re.fullmatch(r"dask://(?P<host>[\w.-]+|\[[\da-f:]+\]):(?P<port>\d{1,5})", name)
+    if address is None:
+        raise broken_rule("engine", "fleet", "'joblib' or 'dask://HOST:PORT'", repr(name))
+    if workers is not None:
+        raise broken_rule("workers", "fleet", "given with joblib only", workers, "A cluster has its own.")
+    with client_of(address["host"], int(address["port"])) as client:
+        yield Cluster(client)
+
+
+def processes(count: int) -> ProcessPoolExecutor:
+    """So many processes of one thread each, that end with this one."""
+    return ProcessPoolExecutor(count, env=ONE_THREAD, initializer=stay_with, initargs=(os.getpid(),))
+
+
+def stay_with(parent: int) -> None:
+    """End this process when its parent is no more: if that is killed, nobody tells its workers."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+class Processes:
+    """Processes on this machine, each with a single thread; also a single one, since it may die."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.pool = processes(count)
+
+    def workers(self) -> int:
+        """How many processes there are."""
+        return self.count
+
+    def submit(self, function: Callable[..., Result], *task: Any) -> Future[Result]:
+        """Begin a call; a process that died has taken all others with it, and new ones come."""
+        try:
+            begun: Future[Result] = self.pool.submit(function, *task)
+        except BrokenProcessPool:
+            self.pool.shutdown(kill_workers=True)
+            self.pool = processes(self.count)
+            begun = self.pool.submit(function, *task)
+        return begun
+
+    def again(self, error: Exception, function: Callable[..., Result], *task: Any) -> Result | None:
+        """Make a call that was under way when a process died alone, so that it can only take its own process."""
+        if not isinstance(error, BrokenProcessPool):
+            raise error
+        for _ in range(ATTEMPTS):
+            single = processes(1)
+            try:
+                result: Result = single.submit(function, *task).result()
+            except BrokenProcessPool:
+                continue
+            finally:
+                single.shutdown(kill_workers=True)
+            return result
+        return None
+
+
+class Cluster:
+    """Workers of a Dask scheduler, one call at a time each; Dask itself tries again when one dies."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.executor = client.get_executor(pure=False)
+
+    def workers(self) -> int:
+        """How many workers there are now."""
+        try:
+            return len(self.client.nthreads())
+        except (OSError, RuntimeError) as error:
+            raise lost(error) from error
+
+    def submit(self, function: Callable[..., Result], *task: Any) -> Future[Result]:
+        """Begin a call."""
+        begun: Future[Result] = self.executor.submit(alone, function, *task)
+        return begun
+
+    def again(self, error: Exception, function: Callable[..., Result], *task: Any) -> Result | None:
+        """Make a call once more that Dask has given up: it may have stood beside the one that kills."""
+        from distributed.scheduler import KilledWorker
+
+        for _ in range(2):
+            if not isinstance(error, KilledWorker):
+                raise lost(error) from error
+            try:
+                return self.submit(function, *task).result()
+            except Exception as next_error:  # noqa: BLE001
+                error = next_error
+        return None
+
+
+def lost(error: Exception) -> EngineError:
+    """The scheduler has gone, or its workers cannot do the work."""
+    return EngineError(f"The cluster was lost ({type(error).__name__}). Run this again to go on.")
+
+
+def alone(function: Callable[..., Result], *task: Any) -> Result:
+    """A call that has its process to itself: a worker of several threads would share the solver's among them."""
+    with ONE_AT_A_TIME:
+        return function(*task)
+
+
+@contextmanager
+def client_of(host: str, port: int) -> Iterator[Any]:
+    """A client of the scheduler there, once its workers are known to have the same hideseek as we."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError("A cluster needs the distributed package: pip install 'hideseek[dask]'.") from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what goes wrong, our errors tell
+    place = f"{host}:{port}"
+    try:
+        # a scheduler speaks first; a client would wait for ever for something else that listens there
+        with socket.create_connection((host.strip("[]"), port), CONNECTING) as probe:
+            if not probe.recv(1):
+                raise ConnectionError("it hung up")
+        client = Client(f"tcp://{place}", timeout=CONNECTING, set_as_default=False)
+    except (OSError, OverflowError) as error:
+        raise EngineError(f"No Dask scheduler answers at {place} ({error}).") from None
+    with client:
+        if not client.nthreads():
+            way_out = f"Start some: dask worker tcp://{place} --nthreads 1"
+            raise EngineError(f"The Dask scheduler at {place} has no workers. {way_out}")
+        ours = version("hideseek")
+        for worker, theirs in client.run(version, "hideseek", on_error="return").items():
+            if theirs != ours:
+                got = theirs if isinstance(theirs, str) else "none"
+                raise EngineError(f"The Dask worker at {worker} has hideseek {got}; here it is {ours}.")
+        yield client

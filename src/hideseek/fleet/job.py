@@ -1,0 +1,196 @@
+"""What is done for every user of a fleet: learn, design, evaluate; pure, so that it may be done anywhere and again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import msgspec
+import pandas as pd
+
+from hideseek.allowance import budget_through_time, parsed_budget
+from hideseek.arrays import whole_number
+from hideseek.codebook import Codebook, codebook_from
+from hideseek.design import design
+from hideseek.errors import HideseekError, broken_rule, without_value
+from hideseek.estimate import Estimate
+from hideseek.evaluate import Label, evaluate
+from hideseek.metrics import MetricName, metric_of
+from hideseek.mobility import STEP, MarkovProfile, regions_of
+from hideseek.planner import named
+from hideseek.regions import Grid
+from hideseek.scenario import Scenario
+from hideseek.solve.certificate import relative_gap
+from hideseek.traces import checked_step
+
+EARTH = (-90.0, 90.0, -180.0, 180.0)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One design for every privacy metric and budget, the same for all users.
+
+    The grid has so many rows and columns in the ``box`` (south, north, west, east; around each user's own fixes if
+    None). Budgets are numbers, or percentages of what it takes to tell nothing; ``memory`` and ``gaps`` are those of
+    ``Scenario.past_present`` and :func:`hideseek.design`.
+
+    >>> Job(privacy=("hamming", "euclid"), budgets=("20%", 0.5)).designs
+    (('hamming', '20%'), ('hamming', '0.5'), ('euclid', '20%'), ('euclid', '0.5'))
+    """
+
+    grid: tuple[int, int] = (10, 25)
+    box: tuple[float, float, float, float] | None = None
+    step: str = STEP
+    memory: int = 1
+    gaps: int = 1
+    privacy: tuple[str, ...] = (MetricName.EUCLID,)
+    quality: str = MetricName.SQUARED
+    budgets: tuple[str | float, ...] = ("20%",)
+
+    def __post_init__(self) -> None:
+        """Refuse now what would be refused for every user."""
+        owner = "fleet"
+        Grid(*(self.box or EARTH), *self.grid)
+        checked_step(self.step, owner)
+        Scenario.past_present(self.memory)
+        whole_number(self.gaps, "gaps", owner)
+        privacy = tuple(str(named(MetricName, name, "privacy", owner)) for name in self.privacy)
+        budgets = tuple(plain_budget(str(budget), owner) for budget in self.budgets)
+        for name, values in (("privacy", privacy), ("budgets", budgets)):
+            if not values or len(set(values)) < len(values):
+                raise broken_rule(name, owner, "one or more, none of them twice", list(values))
+            object.__setattr__(self, name, values)
+        object.__setattr__(self, "quality", str(named(MetricName, self.quality, "quality", owner)))
+
+    @property
+    def designs(self) -> tuple[tuple[str, str], ...]:
+        """Privacy metric and budget of every design of a user."""
+        return tuple(product(self.privacy, map(str, self.budgets)))
+
+
+def plain_budget(text: str, owner: str) -> str:
+    """A budget as it is written in one way only.
+
+    >>> plain_budget(" 20.0 %", "fleet")
+    '20%'
+    """
+    parsed_budget(text, owner)
+    sign = "%" * text.strip().endswith("%")
+    return repr(float(text.strip().removesuffix("%"))).removesuffix(".0") + sign
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One design of one user in the table of labels; its numbers are those of a codebook and of its label.
+
+    ``gap`` is the largest relative distance, over the stages of the codebook, of the privacy reached to the bound that
+    nothing exceeds; ``reason`` why there is no codebook.
+    """
+
+    user: str
+    fixes: int
+    places: int | None = None
+    privacy_metric: str | None = None
+    quality_metric: str | None = None
+    budget: str | None = None
+    budget_value: float | None = None
+    window: float | None = None
+    filter: float | None = None
+    filter_low: float | None = None
+    filter_high: float | None = None
+    smoother: float | None = None
+    smoother_low: float | None = None
+    smoother_high: float | None = None
+    viterbi: float | None = None
+    viterbi_low: float | None = None
+    viterbi_high: float | None = None
+    predictor: float | None = None
+    predictor_low: float | None = None
+    predictor_high: float | None = None
+    quality_loss: float | None = None
+    worst_loss: float | None = None
+    prior_risk: float | None = None
+    ceiling: float | None = None
+    kept: float | None = None
+    kept_low: float | None = None
+    kept_high: float | None = None
+    gap: float | None = None
+    accesses: int | None = None
+    walks: int | None = None
+    codebook: str | None = None
+    bytes: int | None = None
+    seconds: float | None = None
+    reason: str | None = None
+
+
+Result = tuple[Row, bytes]  # with the content of the codebook; none where there is a reason
+
+
+def protect(user: str, traces: pd.DataFrame, job: Job) -> list[Result]:
+    """All designs of a user, or why there is none; never an exception, and never a true location in a reason."""
+    start, results = time.perf_counter(), []
+    for row, content in attempts(user, traces, job):
+        end = time.perf_counter()
+        results.append((msgspec.structs.replace(row, seconds=end - start), content))
+        start = end
+    return results
+
+
+def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
+    """The designs of a user, one after the other."""
+    row = Row(user=user, fixes=len(traces))
+    try:
+        grid = Grid.covering(traces, *job.grid) if job.box is None else Grid(*job.box, *job.grid)
+        profile = MarkovProfile.fit(traces, grid, job.step)
+    except Exception as error:  # noqa: BLE001
+        yield msgspec.structs.replace(row, reason=reason_of(error)), b""
+        return
+    for privacy, budget in job.designs:
+        named_row = msgspec.structs.replace(
+            row, places=profile.places, privacy_metric=privacy, quality_metric=job.quality, budget=budget
+        )
+        try:
+            content = designed(profile, job, privacy, budget)
+            codebook = codebook_from(memoryview(content))  # verified, and what a device will read
+            numbers = numbers_of(codebook, evaluate(codebook, profile))
+        except Exception as error:  # noqa: BLE001
+            yield msgspec.structs.replace(named_row, reason=reason_of(error)), b""
+        else:
+            yield msgspec.structs.replace(named_row, **numbers, bytes=len(content)), content
+
+
+def designed(profile: MarkovProfile, job: Job, privacy: str, budget: str) -> bytes:
+    """The file of the codebook."""
+    scenario = Scenario.past_present(job.memory)
+    d_p, d_q = (metric_of(MetricName(name), regions_of(profile)) for name in (privacy, job.quality))
+    allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
+    return design(profile, scenario, d_p, d_q, allowed, gaps=job.gaps, workers=1).content
+
+
+def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:
+    """The columns of a row that a codebook and its label fill."""
+    numbers: dict[str, float | int] = {"budget_value": codebook.budget, "worst_loss": codebook.deployed.worst_loss}
+    for name in ("window", "filter", "smoother", "viterbi", "predictor", "kept"):
+        estimate: Estimate = getattr(label, name)
+        numbers[name] = float(estimate)
+        if name != "window":  # worked out, never simulated
+            numbers[f"{name}_low"], numbers[f"{name}_high"] = map(float, estimate.interval)
+    for name in ("quality_loss", "prior_risk", "ceiling", "accesses", "walks"):
+        numbers[name] = getattr(label, name)
+    return numbers | {"gap": largest_gap(codebook)}
+
+
+def largest_gap(codebook: Codebook) -> float:
+    """How far, as a share, the privacy of a stage is from what no tables exceed, where that is furthest."""
+    return max(
+        relative_gap(
+            float(worth.weight @ worth.privacy), float(worth.weight @ worth.bound), stage.risk(codebook.privacy)
+        )
+        for stage, worth in zip(codebook.stages, codebook.worths(), strict=True)
+    )
+
+
+def reason_of(error: Exception) -> str:
+    """Why a user has no codebook; what other libraries say may hold anything, so that it is not repeated."""
+    return without_value(error) if isinstance(error, HideseekError) else f"unexpected {type(error).__name__}"

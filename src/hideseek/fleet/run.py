@@ -1,0 +1,114 @@
+"""A fleet: every user of a data set protected, on whatever engine; a run that was killed goes on where it was."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hideseek.design import Advance
+from hideseek.errors import TraceError, broken_rule
+from hideseek.fleet.engines import each_result, engine_of
+from hideseek.fleet.job import Job, Row, protect
+from hideseek.fleet.outputs import LABELS, Mark, Outputs
+from hideseek.sealed import checked_path
+from hideseek.spool import spooled
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DIED = "every worker that tried it died"
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """What became of the ``users`` of a data set; the rest stands in the table ``labels``, one row a design.
+
+    ``reused`` of them were finished by a run before; ``reasons`` counts the ``unusable`` ones. ``kept`` is the mean
+    share of the ceiling that is left over all codebooks (None where there is none), ``seconds`` what a user with
+    codebooks took of a core in the mean.
+    """
+
+    labels: str
+    users: int
+    reused: int
+    unusable: int
+    reasons: dict[str, int]
+    codebooks: int
+    kept: float | None
+    seconds: float | None
+
+
+def fleet(
+    data: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    job: Job | None = None,
+    workers: int | None = None,
+    engine: str = "joblib",
+    progress: Advance | None = None,
+) -> Fleet:
+    """Learn, design and evaluate for every user of a data set, and write the codebooks and a table of labels.
+
+    ``data`` is what :func:`hideseek.read_traces` reads, ``out`` a folder, or an address that fsspec knows. The engine
+    is ``"joblib"``, so many ``workers`` on this machine (default: one a core), or ``"dask://HOST:PORT"``; the results
+    depend neither on it, nor on the number of workers. A user who cannot be used stands in the table with the reason.
+    Called again with the same folder and job, it does what is missing. ``progress`` is called with what is being done,
+    how much is done and how much there is (0: not known).
+
+    >>> from hideseek import synthetic_city
+    >>> synthetic_city(people=2, days=2).to_csv("city.csv", index=False)
+    >>> found = fleet("city.csv", "protected", Job(grid=(2, 2), privacy=("hamming",)), workers=1)
+    >>> found.users, found.codebooks, found.unusable
+    (2, 2, 0)
+    >>> import pandas
+    >>> pandas.read_parquet(found.labels)["codebook"].tolist()
+    ['codebooks/hamming-20%/person-000.hideseek', 'codebooks/hamming-20%/person-001.hideseek']
+    >>> fleet("city.csv", "protected", Job(grid=(2, 2), privacy=("hamming",)), workers=1).reused
+    2
+    """
+    job = Job() if job is None else job
+    if not isinstance(job, Job):
+        raise broken_rule("job", "fleet", "a Job", type(job).__name__)
+    source = checked_path(data, "fleet").absolute()
+    if not source.exists():
+        raise TraceError(f"There is no file or folder {source}.")
+    tell = progress or (lambda *_: None)
+    outputs = Outputs(out, job)
+    with (
+        engine_of(engine, workers) as hands,
+        outputs.taken(),
+        spooled(source, lambda files: tell("reading", files, 0)) as spool,
+    ):
+        digests = spool.unusable | {user: spool.digest(user) for user in spool.users}
+        finished = {mark.user for mark in outputs.marks(digests) if is_finished(mark, digests[mark.user])}
+        for user in spool.unusable.keys() - finished:
+            outputs.finish(user, digests[user], [(Row(user=user, fixes=0, reason=spool.unusable[user]), b"")])
+        missing = [user for user in spool.users if user not in finished]
+        before, tasks = len(digests) - len(missing), ((user, spool[user], job) for user in missing)
+        tell("users", before, len(digests))
+        for done, ((user, traces, _), results) in enumerate(each_result(hands, protect, tasks), start=before + 1):
+            outputs.finish(user, digests[user], results or [(Row(user=user, fixes=len(traces), reason=DIED), b"")])
+            tell("users", done, len(digests))
+        return summary(outputs.assemble(sorted(digests)), outputs.address(LABELS), len(finished))
+
+
+def is_finished(mark: Mark, digest: str) -> bool:
+    """Whether nothing is left to do for a user: the traces are the same, and no worker died of them."""
+    return mark.digest == digest and all(row.reason != DIED for row in mark.rows)
+
+
+def summary(table: pa.Table, labels: str, reused: int) -> Fleet:
+    """The facts of a table of labels."""
+    rows = table.select(["user", "kept", "seconds", "reason"]).to_pandas()
+    failed, designed = rows[rows["reason"].notna()].drop_duplicates("user"), rows[rows["kept"].notna()]
+    return Fleet(
+        labels=labels,
+        users=rows["user"].nunique(),
+        reused=reused,
+        unusable=len(failed),
+        reasons=dict(Counter(failed["reason"]).most_common()),
+        codebooks=len(designed),
+        kept=float(designed["kept"].mean()) if len(designed) else None,
+        seconds=float(designed["seconds"].sum() / designed["user"].nunique()) if len(designed) else None,
+    )

@@ -1,0 +1,537 @@
+"""Every user of a data set protected: the same as one by one, whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+from concurrent.futures import Future
+from pathlib import Path
+
+import fsspec
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from hideseek import Codebook, EngineError, Job, MissingExtraError, ParameterError, TraceError, fleet, synthetic_city
+from hideseek.fleet import engines, outputs
+from hideseek.fleet import job as jobs
+from hideseek.fleet import run as running
+from hideseek.fleet.job import Row, protect
+
+CITY = synthetic_city(people=4, days=1, seed=2)
+JOB = Job(grid=(1, 2), privacy=("hamming",))
+WORDS = ("--grid", "1x2", "--privacy", "hamming")
+
+
+@pytest.fixture(scope="module")
+def city(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "city.csv"
+    CITY.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(city, tmp_path_factory):
+    """What a run that nothing happens to gives."""
+    folder = tmp_path_factory.mktemp("undisturbed") / "out"
+    fleet(city, folder, JOB, workers=2)
+    return folder
+
+
+def without_times(folder) -> bytes:
+    """A table as bytes, less what the clock said."""
+    with pa.BufferOutputStream() as sink:
+        parquet.write_table(parquet.read_table(Path(folder, "labels.parquet")).drop_columns("seconds"), sink)
+        return sink.getvalue().to_pybytes()
+
+
+def assert_same(one, other):
+    assert without_times(one) == without_times(other)
+    books = [{path.relative_to(root): path.read_bytes() for path in root.rglob("*.hideseek")} for root in (one, other)]
+    assert books[0] == books[1]
+    assert books[0]
+
+
+def labels_of(folder) -> pd.DataFrame:
+    return pd.read_parquet(Path(folder, "labels.parquet")).set_index("user")
+
+
+# what is in the table
+
+
+def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
+    status, out, err = run(
+        "fleet", city, "--out", "all", "--grid", "1x2", "--budget", "20%", "--budget", "1e5", "--workers", 2, "--json"
+    )
+    assert status == 0, err
+    facts = json.loads(out)
+    table = pd.read_parquet(facts["labels"])
+    assert table["budget"].tolist() == ["20%", "100000"] * 4
+    assert (facts["users"], facts["codebooks"], facts["reused"], facts["unusable"]) == (4, 8, 0, 0)
+    assert facts["kept"] == pytest.approx(table["kept"].mean())
+    assert facts["seconds"] == pytest.approx(table["seconds"].sum() / 4)
+    row = table.iloc[6]
+    assert run("learn", city, "--user", row["user"], "--grid", "1x2", "--out", "p.json")[0] == 0
+    book = json.loads(run("design", "p.json", "--budget", row["budget"], "--out", "p.hideseek", "--json")[1])
+    assert Path("all", row["codebook"]).read_bytes() == Path("p.hideseek").read_bytes()
+    assert (row["bytes"], row["places"]) == (Path("p.hideseek").stat().st_size, book["places"])
+    assert (row["budget_value"], row["worst_loss"]) == (book["budget"], book["deployed"]["worst_loss"])
+    gaps = [1 - stage["privacy"] / stage["bound"] for stage in book["stages"]]
+    assert row["gap"] == pytest.approx(max(gaps), abs=1e-12)
+    label = json.loads(run("evaluate", "p.hideseek", "p.json", "--json")[1])
+    for name, (low, high) in label.pop("intervals").items():
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == (low, high)
+    del label["hit_rates"]
+    assert {name: row[name] for name in label} == label
+    assert row["fixes"] == (CITY["user_id"] == row["user"]).sum()
+
+
+def test_the_columns_are_these_whatever_the_users(undisturbed):
+    table = parquet.read_table(undisturbed / "labels.parquet")
+    assert table.column_names == list(Row.__struct_fields__)
+    kinds = {"string": str, "int64": int, "double": float}
+    for field in table.schema:
+        assert str(kinds[str(field.type)].__name__) in str(Row.__annotations__[field.name]), field.name
+
+
+def test_results_are_their_owners_only_and_codebooks_can_be_loaded(undisturbed):
+    files = [path for path in undisturbed.rglob("*") if path.is_file()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    assert stat.S_IMODE(undisturbed.stat().st_mode) == 0o700
+    assert len([Codebook.load(path) for path in undisturbed.rglob("*.hideseek")]) == 4
+
+
+def test_neither_the_number_of_workers_nor_the_order_of_the_files_matters(city, undisturbed, tmp_path):
+    (tmp_path / "shuffled").mkdir()
+    for number, rows in enumerate(np.array_split(np.random.default_rng(0).permutation(len(CITY)), 3)):
+        CITY.iloc[rows].to_csv(tmp_path / "shuffled" / f"{number}.csv", index=False)
+    fleet(tmp_path / "shuffled", tmp_path / "three", JOB, workers=3)
+    assert_same(tmp_path / "three", undisturbed)
+
+
+def test_the_fleet_is_told_in_words(run, undisturbed, city):
+    status, out, err = run("fleet", city, "--out", undisturbed, *WORDS)
+    assert status == 0, err
+    assert "4 users, 4 codebooks" in out
+    assert re.search(r"done before\s*│\s*4", out)
+    assert "kept of the ceiling" in out
+    assert "labels.parquet" in out
+
+
+# what happens on the way
+
+
+def times_of(folder):
+    return {path.name: path.stat().st_mtime_ns for path in Path(folder).rglob("*") if path.parent.name != "out"}
+
+
+def test_nothing_finished_is_done_again_and_what_is_missing_is(city, undisturbed, tmp_path):
+    out = tmp_path / "out"
+    subprocess.run(["cp", "-rp", undisturbed, out], check=True)
+    before = times_of(out)
+    assert fleet(city, out, JOB, workers=1).reused == 4
+    assert {name for name, at in times_of(out).items() if before[name] != at} == set()
+    assert (out / "labels.parquet").read_bytes() == (undisturbed / "labels.parquet").read_bytes()
+    next(out.rglob("person-001.hideseek")).unlink()
+    (out / "done" / "person-002.json").write_bytes((out / "done" / "person-002.json").read_bytes()[:-9])
+    changed = CITY.drop(index=CITY.index[CITY["user_id"] == "person-003"][-1])
+    changed.to_csv(tmp_path / "changed.csv", index=False)
+    assert fleet(tmp_path / "changed.csv", out, JOB, workers=1).reused == 1
+    files = {f"person-00{k}.{end}" for k in (1, 2, 3) for end in ("json", "hideseek")}
+    assert files <= {name for name, at in times_of(out).items() if before.get(name) != at}
+    assert {name for name, at in times_of(out).items() if before.get(name) != at} - files <= {"hamming-20%", "done"}
+    assert labels_of(out).loc["person-003", "fixes"] == labels_of(undisturbed).loc["person-003", "fixes"] - 1
+
+
+def test_killed_at_any_moment_it_goes_on_to_the_same_end(city, undisturbed, tmp_path):
+    command = [sys.executable, "-m", "hideseek", "fleet", city, "--out", tmp_path / "out", *WORDS, "--workers", "2"]
+    moments, finished = random.Random(4), set()
+    for _ in range(3):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(moments.uniform(2.0, 5.0))
+        process.kill()
+        process.wait()
+        for path in tmp_path.rglob("*.hideseek"):
+            Codebook.load(path)
+        marks = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("done/*.json")}
+        assert all(msgspec.json.decode(path.read_bytes())["rows"] for path in marks)
+        assert finished <= set(marks.items())
+        finished = set(marks.items())
+    (tmp_path / "out" / "done").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "out" / "done" / ".person-001.json.x8f3k2q1").write_text('{"user":')
+    subprocess.run(command, check=True, capture_output=True)
+    assert_same(tmp_path / "out", undisturbed)
+    assert finished <= {(path, path.stat().st_mtime_ns) for path in tmp_path.rglob("done/*.json")}
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
+
+
+def loky_processes(parent):
+    """The processes of a pool, by their command line."""
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return [one for one in children if "loky" in Path(f"/proc/{one}/cmdline").read_text()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc")
+def test_workers_end_with_the_run_that_is_killed(city, tmp_path):
+    command = [sys.executable, "-m", "hideseek", "fleet", city, "--out", tmp_path / "out", "--workers", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while len(workers := loky_processes(process.pid)) < 3 and time.monotonic() < until:
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    assert len(workers) == 3  # two, and the one that looks after their semaphores
+    until = time.monotonic() + 20
+    while left := [worker for worker in workers if Path(f"/proc/{worker}").exists()]:
+        assert time.monotonic() < until, left
+        time.sleep(0.1)
+
+
+def dies_once(user, traces, job):
+    """A task that kills its worker the first time it is tried."""
+    mark = Path(os.environ["DIED"], user)
+    if user == "person-001" and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return protect(user, traces, job)
+
+
+def dies_always(user, traces, job):
+    """A task that kills every worker that tries it."""
+    if user == "person-001":
+        with Path(os.environ["DIED"], user).open("a") as mark:
+            mark.write("x")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return protect(user, traces, job)
+
+
+def test_a_worker_that_dies_is_replaced_and_its_task_done_again(city, undisturbed, tmp_path, monkeypatch):
+    monkeypatch.setenv("DIED", str(tmp_path))
+    monkeypatch.setattr(running, "protect", dies_once)
+    assert fleet(city, tmp_path / "out", JOB, workers=2).unusable == 0
+    assert (tmp_path / "person-001").exists()
+    assert_same(tmp_path / "out", undisturbed)
+
+
+def test_a_user_who_kills_every_worker_is_listed_and_stops_nobody(city, undisturbed, tmp_path, monkeypatch):
+    monkeypatch.setenv("DIED", str(tmp_path))
+    with monkeypatch.context() as patched:
+        patched.setattr(running, "protect", dies_always)
+        found = fleet(city, tmp_path / "out", JOB, workers=2)
+    assert found.reasons == {running.DIED: 1}
+    assert len((tmp_path / "person-001").read_text()) in (engines.ATTEMPTS, engines.ATTEMPTS + 1)
+    labels, usual = labels_of(tmp_path / "out"), labels_of(undisturbed)
+    assert labels.loc["person-001", "reason"] == running.DIED
+    others = (table.drop("person-001").drop(columns="seconds") for table in (labels, usual))
+    pd.testing.assert_frame_equal(*others, check_dtype=False, check_exact=True)
+    # once there is no reason to die any more, the next run makes up for it
+    assert fleet(city, tmp_path / "out", JOB, workers=1).reused == 3
+    assert_same(tmp_path / "out", undisturbed)
+
+
+def born_with(name):
+    """The value of a variable that a process was started with."""
+    born = dict(pair.split("=", 1) for pair in Path("/proc/self/environ").read_text().split("\0") if "=" in pair)
+    return born.get(name)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
+def test_a_worker_has_one_thread_from_its_birth(monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "8")
+    with engines.engine_of("joblib", 1) as engine:
+        names = iter([("OPENBLAS_NUM_THREADS",), ("OMP_NUM_THREADS",)])
+        assert {one for _, one in engines.each_result(engine, born_with, names)} == {"1"}
+
+
+class Slow:
+    """An engine that finishes its calls one at a time, when it is waited for."""
+
+    def __init__(self):
+        self.most = self.open = 0
+
+    def workers(self):
+        return 3
+
+    def submit(self, function, *task):
+        self.open += 1
+        self.most = max(self.most, self.open)
+        future = Future()
+        future.set_result(function(*task))
+        return future
+
+    def again(self, error, function, *task):
+        raise error
+
+
+def test_only_a_few_tasks_are_under_way_at_a_time():
+    engine, drawn = Slow(), []
+    tasks = ((drawn.append(k) or k,) for k in range(50))
+    for done, ((task,), result) in enumerate(engines.each_result(engine, lambda k: k * k, tasks), start=1):
+        engine.open -= 1
+        assert result == task * task
+        assert len(drawn) - done < 2 * engine.workers()
+    assert (done, engine.most) == (50, 6)
+
+
+def test_progress_counts_users_from_those_done_before(city, undisturbed, tmp_path):
+    told = []
+    fleet(city, tmp_path / "out", JOB, workers=1, progress=lambda *news: told.append(news))
+    assert_same(tmp_path / "out", undisturbed)  # also with a single worker
+    assert told == [("reading", 1, 0), *(("users", done, 4) for done in range(5))]
+    told.clear()
+    (tmp_path / "out" / "done" / "person-003.json").unlink()
+    fleet(city, tmp_path / "out", JOB, workers=2, progress=lambda *news: told.append(news))
+    assert told == [("reading", 1, 0), ("users", 3, 4), ("users", 4, 4)]
+
+
+# users as they come
+
+FAR = 37.123456
+GOOD = "".join(f"{FAR + 0.05 * (k % 2)} -122.4 0 {1213084687 + 300 * k}\n" for k in range(20))
+HOSTILE = {
+    "empty": ("", "the file is empty"),
+    "words": (f"I was at {FAR}\n", "not recognised as cabspotting"),
+    "nan": (f"{FAR} nan 0 1213084687\n{FAR} 200 0 1213084688\n", "longitude must be a finite number"),
+    "bad": (f"{FAR} 200 0 1213084688\n", "longitude must be in [-180, 180]"),
+    "one": (f"{FAR} -122.4 0 1213084687\n", "traces that visit two or more places"),
+    "still": (f"{FAR} -122.4 0 1213084687\n{FAR} -122.4 0 1213094687\n", "traces that visit two or more places"),
+    "far": (f"-{FAR} 122.4 0 1213084687\n-{FAR} 122.5 0 1213094687\n", "around at least one fix"),
+}
+BOXED = Job(grid=(2, 2), box=(37.1, 37.2, -122.5, -122.3), privacy=("hamming",))
+
+
+@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
+def test_users_who_cannot_be_used_are_listed_with_a_reason_that_tells_no_place(tmp_path):
+    folder = tmp_path / "cabs"
+    folder.mkdir()
+    for name, (text, _) in HOSTILE.items():
+        (folder / f"new_{name}.txt").write_text(text)
+    (folder / "new_good.txt").write_text(GOOD)
+    found = fleet(folder, tmp_path / "out", BOXED, workers=1)
+    table = labels_of(tmp_path / "out")
+    assert list(table.index) == sorted([*HOSTILE, "good"])
+    assert (found.users, found.unusable, found.codebooks) == (8, 7, 1)
+    for name, (_, reason) in HOSTILE.items():
+        assert reason in table.loc[name, "reason"]
+        numbers = table.loc[name].drop(["reason", "fixes", "seconds"])
+        assert numbers.isna().all()
+    assert table.loc["good", "reason"] is None or pd.isna(table.loc["good", "reason"])
+    told = "".join(path.read_text() for path in (tmp_path / "out" / "done").iterdir())
+    assert not re.search(r"37\.1|122\.4|only place|span", told)
+    assert fleet(folder, tmp_path / "out", BOXED, workers=1).reused == 8
+
+
+IDS = (
+    "../../x",
+    ".",
+    "..",
+    "a/b",
+    "A",
+    "a",
+    "é",
+    "e\u0301",
+    "名前",
+    "con",
+    "%",
+    "%41",
+    "x" * 300,
+    "X" * 300,
+    " ",
+)
+
+
+def test_whoever_a_user_claims_to_be_the_files_stay_in_the_folder(tmp_path):
+    one = CITY[CITY["user_id"] == "person-000"]
+    pd.concat([one.assign(user_id=name) for name in IDS]).to_csv(tmp_path / "ids.csv", index=False)
+    fleet(tmp_path / "ids.csv", tmp_path / "out", Job(grid=(2, 2), box=(0, 1, 0, 1)), workers=1)  # no fix inside
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.csv", "out"]
+    assert len(list((tmp_path / "out" / "done").iterdir())) == len(IDS)
+    assert sorted(labels_of(tmp_path / "out").index) == sorted(IDS)
+    assert fleet(tmp_path / "ids.csv", tmp_path / "out", Job(grid=(2, 2), box=(0, 1, 0, 1)), workers=1).reused == 15
+
+
+@given(st.lists(st.text() | st.text("aAbB%./_", max_size=4) | st.text("x", min_size=90), unique=True, max_size=20))
+def test_file_names_are_safe_and_differ_even_where_case_is_ignored(users):
+    names = [outputs.file_name(user) for user in users]
+    assert len({name.upper() for name in names}) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9_%-]{1,200}", name) for name in names)
+
+
+def test_a_design_that_fails_does_not_take_the_others_with_it(city, tmp_path):
+    # with two releases remembered and a budget of 0 nothing can be hidden, and some histories cannot keep it
+    job = Job(grid=(1, 2), box=(45.0, 45.1, -5.0, -4.8), privacy=("hamming",), budgets=("20%", "1e-300"))
+    fleet(city, tmp_path / "out", job, workers=1)
+    table = pd.read_parquet(tmp_path / "out" / "labels.parquet")
+    assert table.loc[table["budget"] == "20%", "codebook"].notna().all()
+    assert (table["codebook"].isna() == table["reason"].notna()).all()
+
+
+def test_an_unexpected_error_is_told_by_its_name_alone(monkeypatch):
+    def failing(*_, **__):
+        raise ZeroDivisionError("at 37.75134 -122.39488")
+
+    monkeypatch.setattr(jobs, "evaluate", failing)
+    rows = CITY[CITY["user_id"] == "person-000"].reset_index(drop=True)
+    ((row, content),) = protect("person-000", rows, JOB)
+    assert (row.reason, content, row.codebook) == ("unexpected ZeroDivisionError", b"", None)
+
+
+# where it is written
+
+
+def test_results_go_anywhere_that_fsspec_reaches(city, undisturbed, tmp_path):
+    found = fleet(city, "memory://fleet/a[1]", JOB, workers=1)
+    memory = fsspec.filesystem("memory")
+    try:
+        assert found.labels == "memory:///fleet/a[1]/labels.parquet"
+        for name in memory.find("/fleet"):
+            path = tmp_path / name.removeprefix("/fleet/a[1]/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(memory.cat_file(name))
+        assert_same(tmp_path, undisturbed)
+        assert fleet(city, "memory://fleet/a[1]", JOB, workers=1).reused == 4
+    finally:
+        memory.rm("/fleet", recursive=True)
+
+
+class Closed(MemoryFileSystem):
+    """A store that nobody may write to, with an error of its own."""
+
+    protocol = "closed"
+
+    def pipe_file(self, path, value, mode="overwrite", **more):
+        raise LookupError("no credentials")
+
+
+def test_a_store_that_cannot_be_written_to_is_told_before_any_work(city, monkeypatch):
+    fsspec.register_implementation("closed", Closed, clobber=True)
+    monkeypatch.setattr(running, "spooled", None)
+    with pytest.raises(OSError, match=r"bucket cannot be used: LookupError: no credentials"):
+        fleet(city, "closed://bucket", JOB, workers=1)
+
+
+def test_a_folder_holds_one_job(city, undisturbed, tmp_path):
+    other = Job(grid=(1, 2), privacy=("euclid",))
+    before = (undisturbed / "fleet.json").read_bytes()
+    with pytest.raises(ParameterError, match=r"privacy \['hamming'\], not \['euclid'\].*Give another folder"):
+        fleet(city, undisturbed, other, workers=1)
+    assert (undisturbed / "fleet.json").read_bytes() == before
+    # where nothing was finished, nothing is lost
+    (tmp_path / "fleet.json").write_bytes(before)
+    with pytest.raises(TraceError):
+        fleet(tmp_path / "fleet.json", tmp_path, other, workers=1)
+    assert b"euclid" in (tmp_path / "fleet.json").read_bytes()
+
+
+def written_by(monkeypatch, *call, **more):
+    """The names that a fleet writes, in order."""
+    names, write = [], outputs.Outputs.write
+
+    def noting(self, name, content):
+        names.append(name)
+        write(self, name, content)
+
+    monkeypatch.setattr(outputs.Outputs, "write", noting)
+    fleet(*call, **more)
+    return names
+
+
+def test_that_a_user_is_finished_is_written_last_and_the_table_at_the_end(city, tmp_path, monkeypatch):
+    job = Job(grid=(1, 2), privacy=("hamming",), budgets=("20%", "40%"))
+    names = written_by(monkeypatch, city, tmp_path / "out", job, workers=2)
+    assert (names[0], names[-1]) == ("fleet.json", "labels.parquet")
+    for number in range(4):
+        own = [name for name in names if f"person-00{number}" in name]
+        assert own[:-1] == [f"codebooks/hamming-{share}%/person-00{number}.hideseek" for share in (20, 40)]
+        assert own[-1] == f"done/person-00{number}.json"
+
+
+def test_nothing_stays_of_traces_that_a_user_has_no_more(city, tmp_path, undisturbed):
+    subprocess.run(["cp", "-rp", undisturbed, tmp_path / "out"], check=True)
+    still = CITY.groupby("user_id").head(1)
+    pd.concat([still[still["user_id"] == "person-001"], CITY[CITY["user_id"] != "person-001"]]).to_csv(
+        tmp_path / "still.csv", index=False
+    )
+    assert fleet(tmp_path / "still.csv", tmp_path / "out", JOB, workers=1).reused == 3
+    assert not list(tmp_path.rglob("person-001.hideseek"))
+    assert "two or more places" in labels_of(tmp_path / "out").loc["person-001", "reason"]
+
+
+def test_two_runs_do_not_share_a_folder(city, tmp_path):
+    mine = outputs.Outputs(tmp_path / "out", JOB)
+    with mine.taken(), pytest.raises(ParameterError, match="no other fleet is at work"):
+        fleet(city, tmp_path / "out", JOB, workers=1)
+    with mine.taken():
+        pass
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [
+        (["nowhere", "--out", "o"], "TraceError", "nowhere"),
+        (["CITY", "--out", "/proc/nowhere"], "FileNotFoundError", "nowhere"),
+        (["CITY", "--out", "nope://x"], "ParameterError", "Protocol not known: nope"),
+        (["CITY", "--out", "CITY"], "FileExistsError", "city.csv"),
+        (["CITY", "--out", "o", "--engine", "spark"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
+        (["CITY", "--out", "o", "--engine", "dask://host"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
+        (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1"], "EngineError", "127.0.0.1:1"),
+        (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1", "--workers", "2"], "ParameterError", "'workers'"),
+        (["CITY", "--out", "o", "--workers", "0"], "ParameterError", "'workers'"),
+        (["CITY", "--out", "o", "--grid", "ten"], "ParameterError", "'grid'"),
+        (["CITY", "--out", "o", "--grid", "0x5"], "ParameterError", "'rows'"),
+        (["CITY", "--out", "o", "--box", "1,2,3"], "ParameterError", "'box'"),
+        (["CITY", "--out", "o", "--box", "2,1,3,4"], "ParameterError", "south and north"),
+        (["CITY", "--out", "o", "--step", "never"], "ParameterError", "'step'"),
+        (["CITY", "--out", "o", "--memory", "-1"], "ParameterError", "'memory'"),
+        (["CITY", "--out", "o", "--gaps", "0"], "ParameterError", "'gaps'"),
+        (["CITY", "--out", "o", "--budget", "lots"], "ParameterError", "'budget'"),
+        (["CITY", "--out", "o", "--budget", "20%", "--budget", "20.0%"], "ParameterError", "none of them twice"),
+    ],
+)
+def test_bad_input_is_told_in_a_line_before_any_work(run, city, tmp_path, words, error, said):
+    words = [str(city) if word == "CITY" else word for word in words]
+    status, out, err = run("fleet", *words, "--json")
+    assert status == 2, err
+    told = json.loads(out)
+    assert told["error"] == error
+    assert said in told["message"]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("missing", "words", "said"),
+    [
+        ("distributed", ("--out", "o", "--engine", "dask://127.0.0.1:1"), "pip install 'hideseek[dask]'"),
+        ("s3fs", ("--out", "s3://bucket/o"), "s3fs"),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named(run, city, tmp_path, monkeypatch, missing, words, said):
+    monkeypatch.setitem(sys.modules, missing, None)
+    status, out, _ = run("fleet", city, *words, "--json")
+    told = json.loads(out)
+    assert (status, told["error"]) == (2, "MissingExtraError")
+    assert said in told["message"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_job_is_refused_where_it_is_made():
+    for wrong in ({"privacy": ("metres",)}, {"privacy": ()}, {"budgets": ()}, {"budgets": ("-5%",)}, {"gaps": 0}):
+        with pytest.raises(ParameterError):
+            Job(**wrong)
+    with pytest.raises(ParameterError, match="'job'"):
+        fleet(".", "out", "design")
+    assert issubclass(MissingExtraError, ImportError)
+    assert not issubclass(EngineError, ParameterError)

@@ -1,0 +1,181 @@
+"""The same fleet on a Dask cluster: a scheduler and two workers of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hideseek import EngineError, fleet
+from hideseek.fleet import engines
+from hideseek.fleet import run as running
+from tests.test_fleet import CITY, JOB, assert_same, dies_always, labels_of, protect
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[1]
+
+
+class Dask:
+    """A scheduler on a free port, and workers that are ended with it."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.processes: list[subprocess.Popen] = []
+        self.environment = os.environ | environment
+        file = folder / "scheduler.json"
+        self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", file)
+        until = time.monotonic() + 60
+        while not file.exists() or not file.read_text().endswith("}"):
+            assert time.monotonic() < until, "no scheduler"
+            time.sleep(0.1)
+        self.address = json.loads(file.read_text())["address"].removeprefix("tcp://")
+        self.engine = f"dask://{self.address}"
+
+    def start(self, role: str, *words: object) -> subprocess.Popen:
+        command = [sys.executable, "-m", f"distributed.cli.dask_{role}", "--dashboard-address", "127.0.0.1:0"]
+        process = subprocess.Popen(
+            [*command, *map(str, words)],
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.processes.append(process)
+        return process
+
+    def worker(self, *words: str) -> subprocess.Popen:
+        return self.start("worker", f"tcp://{self.address}", "--host", "127.0.0.1", "--nthreads", "1", *words)
+
+    def wait_for(self, workers: int) -> None:
+        until = time.monotonic() + 60
+        while True:
+            try:
+                with engines.engine_of(self.engine, None) as engine:
+                    if engine.workers() == workers:
+                        return
+            except EngineError:
+                assert time.monotonic() < until, "no workers"
+            time.sleep(0.2)
+
+    def end(self) -> None:
+        for process in reversed(self.processes):  # workers first: who loses a scheduler waits for it
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def dask(tmp_path, monkeypatch):
+    monkeypatch.setenv("DIED", str(tmp_path))
+    # two deaths are enough to give a task up
+    cluster = Dask(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1")
+    yield cluster
+    cluster.end()
+
+
+@pytest.fixture(scope="module")
+def city(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "city.csv"
+    CITY.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(city, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed") / "out"
+    fleet(city, folder, JOB, workers=2)
+    return folder
+
+
+def kills_the_first(user, traces, job):
+    """A task that takes the worker with it that begins it first, whoever that is."""
+    try:
+        Path(os.environ["DIED"], "killed").touch(exist_ok=False)
+    except FileExistsError:
+        return protect(user, traces, job)
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+def test_a_cluster_gives_the_same_also_when_a_worker_is_killed(dask, city, undisturbed, tmp_path, monkeypatch):
+    with pytest.raises(EngineError, match=r"has no workers\. Start some: dask worker tcp://127"):
+        fleet(city, tmp_path / "none", JOB, engine=dask.engine)
+    assert not (tmp_path / "none").exists()
+    workers = [dask.worker("--no-nanny") for _ in range(2)]
+    dask.wait_for(2)
+    fleet(city, tmp_path / "quiet", JOB, engine=dask.engine)
+    assert_same(tmp_path / "quiet", undisturbed)
+    monkeypatch.setattr(running, "protect", kills_the_first)
+    assert fleet(city, tmp_path / "killed-one", JOB, engine=dask.engine).unusable == 0
+    assert sorted(worker.poll() is None for worker in workers) == [False, True]
+    assert_same(tmp_path / "killed-one", undisturbed)
+
+
+def test_a_user_who_kills_every_worker_of_a_cluster_is_listed(dask, city, tmp_path, monkeypatch):
+    for _ in range(2):
+        dask.worker("--nanny", "--local-directory", str(tmp_path))
+    dask.wait_for(2)
+    monkeypatch.setattr(running, "protect", dies_always)
+    assert fleet(city, tmp_path / "out", JOB, engine=dask.engine).reasons == {running.DIED: 1}
+    assert labels_of(tmp_path / "out")["reason"].dropna().index.tolist() == ["person-001"]
+
+
+def test_what_is_lost_is_told_and_what_is_finished_stays(dask, city, undisturbed, tmp_path, monkeypatch):
+    worker = dask.worker("--no-nanny")
+    dask.wait_for(1)
+    finished = []
+
+    def end_it(news, done, count):
+        if done == 1 and news == "users":
+            finished.extend((tmp_path / "out" / "done").iterdir())
+            dask.processes[0].kill()
+
+    with pytest.raises(EngineError, match="cluster was lost"):
+        fleet(city, tmp_path / "out", JOB, engine=dask.engine, progress=end_it)
+    assert finished
+    worker.kill()
+    assert fleet(city, tmp_path / "out", JOB, workers=1).reused >= len(finished)
+    assert_same(tmp_path / "out", undisturbed)
+
+
+def test_workers_with_another_hideseek_are_refused(dask, city, tmp_path):
+    old = tmp_path / "old" / "hideseek-0.0.1.dist-info" / "METADATA"
+    old.parent.mkdir(parents=True)
+    old.write_text("Metadata-Version: 2.1\nName: hideseek\nVersion: 0.0.1\n")
+    paths = [str(tmp_path / "old"), *sys.path]
+    dask.environment |= {"PYTHONPATH": os.pathsep.join(paths)}
+    dask.worker("--no-nanny")
+    until = time.monotonic() + 60
+    said = "has no workers"
+    while "has no workers" in said:
+        assert time.monotonic() < until
+        with pytest.raises(EngineError) as refused:
+            fleet(city, tmp_path / "out", JOB, engine=dask.engine)
+        said = str(refused.value)
+    assert re.search(r"worker at tcp://127\S+ has hideseek 0\.0\.1; here it is", said)
+    assert not (tmp_path / "out").exists()
+
+
+def test_something_else_that_listens_is_no_scheduler(city, tmp_path, monkeypatch):
+    monkeypatch.setattr(engines, "CONNECTING", 1)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        port = mute.getsockname()[1]
+        with pytest.raises(EngineError, match=f"No Dask scheduler answers at 127.0.0.1:{port}"):
+            fleet(city, tmp_path / "out", JOB, engine=f"dask://127.0.0.1:{port}")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_cluster_whose_workers_are_all_gone_is_told(dask, city, tmp_path, monkeypatch):
+    monkeypatch.setattr(engines, "WAITING", 3)
+    monkeypatch.setattr(running, "protect", dies_always)
+    worker = dask.worker("--no-nanny")
+    dask.wait_for(1)
+    with pytest.raises(EngineError, match="no workers for 3 s"):
+        fleet(city, tmp_path / "out", JOB, engine=dask.engine)
+    assert worker.wait(10) == -signal.SIGKILL

@@ -1,0 +1,160 @@
+"""A data set one user at a time is the data set read at once."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from hideseek import TraceError, TraceWarning, read_traces, synthetic_city
+from hideseek.spool import ROW, spooled
+
+CITY = synthetic_city(people=3, days=2, seed=4)
+CITY = CITY.sample(frac=1, random_state=0)  # files need not be in order
+TWICE = pd.concat([CITY, CITY.head(40)])  # nor say everything once
+FAR = pd.Timestamp("2031-01-01", tz="UTC")
+
+
+def as_csv(rows):
+    return rows.to_csv(index=False)
+
+
+def as_cab(rows):
+    seconds = rows["tracked_at"].dt.as_unit("s").astype("int64")
+    lines = zip(rows["latitude"], rows["longitude"], seconds, strict=True)
+    return "".join(f"{latitude} {longitude} 0 {time}\n" for latitude, longitude, time in lines)
+
+
+def as_geolife(rows):
+    lines = zip(rows["latitude"], rows["longitude"], rows["tracked_at"].dt.strftime("%Y-%m-%d,%H:%M:%S"), strict=True)
+    return "Geolife trajectory\n" + "\n" * 5 + "".join(f"{a},{b},0,0,0,{when}\n" for a, b, when in lines)
+
+
+def by_user(form, pattern):
+    return {pattern.format(name): form(rows) for name, rows in TWICE.groupby("user_id")}
+
+
+def by_day(**more):
+    return {f"{day}.csv": as_csv(rows) for day, rows in TWICE.groupby(TWICE["tracked_at"].dt.date)}
+
+
+LAYOUTS = {
+    "one CSV": {"city.csv": as_csv(TWICE)},
+    "a CSV a day": by_day(),
+    "a CSV a user": by_user(lambda rows: as_csv(rows.drop(columns="user_id")), "{}.csv"),
+    "a cab a user": by_user(as_cab, "new_{}.txt"),
+    "files of a user in a folder": {
+        f"{name}/Trajectory/{day}.plt": as_geolife(rows)
+        for (name, day), rows in TWICE.groupby(["user_id", TWICE["tracked_at"].dt.date])
+    },
+    "troubled": {
+        **by_user(as_cab, "new_{}.txt"),
+        "new_aaa.txt": "",
+        "new_nan.txt": "nan nan 0 1213084687\n",
+        "new_one.txt": "37.7 -122.4 0 1213084687\n95.0 -122.4 0 1213084688\n",
+    },
+}
+
+
+def lay(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root if len(files) > 1 else root / next(iter(files))
+
+
+def packed(root: Path, path: Path, mode: str) -> Path:
+    with tarfile.open(path, mode) as archive:
+        archive.add(root, "data")
+    return path
+
+
+@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
+@pytest.mark.parametrize("kind", ["folder", "tar", "tar.gz"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_user_alone_is_as_in_the_whole(tmp_path, layout, kind):
+    root = lay(tmp_path / "data", LAYOUTS[layout])
+    path = root if kind == "folder" else packed(root, tmp_path / f"x.{kind}", "w" if kind == "tar" else "w:gz")
+    whole = read_traces(path)
+    with spooled(path) as spool:
+        assert spool.users == sorted(set(whole["user_id"]))
+        for user in spool.users:
+            pd.testing.assert_frame_equal(spool[user], whole[whole["user_id"] == user].reset_index(drop=True))
+
+
+def test_who_has_no_row_is_listed_with_the_reason_and_without_a_location(tmp_path):
+    files = {
+        "new_good.txt": as_cab(CITY.head(9)),
+        "new_aaa.txt": "",  # comes first, when the format is not known yet
+        "new_nan.txt": "nan nan 0 1213084687\n",
+        "new_pole.txt": "95.5 -122.4 0 1213084687\n",
+        "new_.txt": "37.7512 -122.4 0 1213084687\n",
+        "new_words.txt": "I was at 37.7512 -122.4\n",
+        "new_nul.txt": "37.7512 -122.4 0 1213084687\n" * 5000 + "\0",
+    }
+    said = r"^2 rows could not be read: user_id must be given \(1\), latitude must be in \[-90, 90\] \(1\)\.$"
+    with ExitStack() as stack:
+        with pytest.warns(TraceWarning, match=said):
+            spool = stack.enter_context(spooled(lay(tmp_path, files)))
+        assert spool.users == ["good"]
+        assert spool.unusable == {
+            "": "user_id must be given",
+            "aaa": "the file is empty",
+            "nan": "not recognised as cabspotting",
+            "nul": "it holds NUL bytes, so it is not text",
+            "pole": "latitude must be in [-90, 90]",
+            "words": "not recognised as cabspotting",
+        }
+
+
+@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
+def test_a_user_whose_rows_in_a_common_file_are_all_bad_is_listed_too(tmp_path):
+    bad = pd.DataFrame({"user_id": ["ghost"], "tracked_at": [FAR], "latitude": [91.0], "longitude": [0.0]})
+    files = {"a.csv": as_csv(pd.concat([CITY, bad])), "b.csv": "user_id,t,lat,lon\n"}
+    with spooled(lay(tmp_path, files)) as spool:
+        assert len(spool.users) == 3
+        assert spool.unusable == {"b": "the file has no rows", "ghost": "latitude must be in [-90, 90]"}
+
+
+def test_a_file_that_cannot_be_opened_does_not_stop_the_others(tmp_path, monkeypatch):
+    files = {"new_a.txt": as_cab(CITY.head(9)), "new_b.txt": as_cab(CITY.head(9))}
+    root, opened = lay(tmp_path, files), Path.open
+
+    def refusing(path, *args, **more):
+        if path.name == "new_b.txt":
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *args, **more)
+
+    monkeypatch.setattr(Path, "open", refusing)
+    with spooled(root) as spool:
+        assert (spool.users, spool.unusable) == (["a"], {"b": "it cannot be opened"})
+    with pytest.warns(match=r"1 files were passed over, the first: new_b\.txt: it cannot be opened: Permission denied"):
+        assert set(read_traces(root)["user_id"]) == {"a"}
+
+
+def test_the_digest_changes_with_a_users_rows_and_with_nothing_else(tmp_path):
+    before = by_user(as_cab, "new_{}.txt")
+    after = before | {"new_person-001.txt": before["new_person-001.txt"].replace("0 1", "0 2", 1)}
+    with spooled(lay(tmp_path / "a", before)) as first, spooled(lay(tmp_path / "b", after)) as second:
+        assert len({first.digest(user) for user in first.users}) == 3
+        assert [user for user in first.users if first.digest(user) != second.digest(user)] == ["person-001"]
+
+
+def test_the_rows_wait_in_a_file_that_nobody_else_finds(tmp_path, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    with spooled(lay(tmp_path / "data", LAYOUTS["one CSV"])) as spool:
+        assert list((tmp_path / "temporary").iterdir()) == []
+        size = spool.file.seek(0, io.SEEK_END)
+    assert size == len(TWICE) * ROW.itemsize
+
+
+def test_a_folder_without_any_row_is_an_error(tmp_path):
+    with pytest.raises(TraceError, match="no rows"), spooled(tmp_path):
+        pass
+    with pytest.raises(TraceError, match="a: the file is empty"), spooled(lay(tmp_path, {"a.txt": "", "b.txt": ""})):
+        pass
