@@ -17,7 +17,7 @@ lint: .venv/test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: .venv/test
+bench: .venv/test  # $(BIN)/python -m benchmarks --help for parts of it; --readme puts the numbers into the pages
 	$(BIN)/python -m benchmarks
 
 .venv/core: pyproject.toml

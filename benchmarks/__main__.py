@@ -1,98 +1,169 @@
-"""``make bench``: every measurement in one run, single-threaded, as ratios; ``--quick`` leaves the long ones out."""
+"""``make bench``: every measurement in one run, single-threaded, as ratios; ``--quick`` leaves the long ones out.
+
+python -m benchmarks                      everything: about half an hour
+python -m benchmarks --quick              three minutes
+python -m benchmarks --only qif:200       one case, at its sizes or at this one; the rest stays as it was
+python -m benchmarks --only fleet_data --data cabs/ --box 37.55 37.85 -122.55 -122.1
+python -m benchmarks --add gpu.json       take in what was measured on another machine
+python -m benchmarks --readme             nothing is measured: the README, the docs and the figure are rewritten
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
-from benchmarks.cases import Facts
+from benchmarks.capacity import city_block, parts_block, user_block
+from benchmarks.figure import benchmark_figure
+from benchmarks.peers import PEERS
+from benchmarks.report import HEADER, filled, gpu_block, growth_words, more_block, speed_block, table
+from benchmarks.results import Facts, Results, load, now_with, this_machine
+from hideseek.figures import save
+from hideseek.terminal import print_table
 
-QUICK = {
-    "hideseek": (25, 100, 200, 250),
-    "scipy": (25, 100),
+Plan = dict[str, tuple[int, ...]]
+QUICK: Plan = {
+    "hideseek": (25, 50, 100, 150, 250, 500, 1000),
+    "scipy": (25, 50, 100),
+    "qif": (25, 50, 100),
+    "cvxpy": (25, 50),
     "closed_form": (25,),
     "curve": (25, 50),
-    "codebook": (25,),
     "device": (25,),
-    "live": (25,),
-    "geo_spanner": (25, 50, 64, 100),
-    "geo_exact": (25, 64),
+    "person": (9, 16, 25),
+    "geo_spanner": (25, 64, 100),
+    "geo_exact": (25,),
     "geo_qif": (25,),
-    "geo_joint": (25, 64),
+    "geo_joint": (25,),
+    "gpu_percent": (1000,),
 }
-LONG = {"hideseek": (500, 1000), "qif": (200,), "geo_qif": (64,)}
-RESULTS = Path(__file__).parent / "results"
+LONG: Plan = {
+    "hideseek": (2000,),
+    "percent": (1000, 2000),
+    "codebook": (25,),
+    "live": (25,),
+    "person": (49,),
+    "fleet": (6,),
+    "geo_exact": (64,),
+    "geo_qif": (64,),
+    "geo_joint": (64,),
+    "gpu_percent": (2000, 5000),
+    "gpu_permille": (1000, 2000),
+    "scipy": (150, 250),
+    "qif": (150, 250),
+    "cvxpy": (100, 150, 250),
+}
+LIMIT, BESIDE = 600, 30  # seconds that a peer may take for one size, and for loading and the certificate
+ROOT = Path(__file__).parents[1]
+LATEST = ROOT / "benchmarks" / "results" / "latest.json"
+# numpy's libraries, and those that peers bring along
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
-def measure(case: str, places: int) -> Facts:
-    """Run one case in a process of its own, on one thread."""
-    single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    command = [sys.executable, "-m", "benchmarks.cases", case, str(places)]
-    result = subprocess.run(command, env=os.environ | single, capture_output=True, text=True, check=True)
-    facts: Facts = json.loads(result.stdout)
+def planned(options: argparse.Namespace) -> list[tuple[str, int]]:
+    """Cases and sizes, those of a case in growing order."""
+    plans = [QUICK] if options.quick else [QUICK, LONG]
+    plan = [(case, size) for part in plans for case, sizes in part.items() for size in sizes]
+    if options.data is not None:
+        plan.append(("fleet_data", sum(1 for _ in Path(options.data).iterdir())))
+    if not options.only:
+        return plan
+    chosen: list[tuple[str, int]] = []
+    for name in options.only:
+        case, _, size = name.partition(":")
+        found = [(case, int(size))] if size else [pair for pair in plan if pair[0] == case]
+        if not found:
+            raise SystemExit(f"There is no case {case}. Say one of {', '.join(dict(plan))}, or CASE:SIZE.")
+        chosen += [("hideseek", size) for case, size in found if case in PEERS] + found  # ratios are of one run
+    return chosen
+
+
+def measure(case: str, size: int, extra: list[str]) -> Facts:
+    """Run one case in a process of its own, on one thread; a peer that is too slow, or that fails, is a result."""
+    single = dict.fromkeys(THREADS, "1")
+    command = [sys.executable, "-m", "benchmarks.cases", case, str(size), *extra]
+    limit = LIMIT + BESIDE if case in PEERS else None
+    try:
+        ended = subprocess.run(
+            command, env=os.environ | single, cwd=ROOT, capture_output=True, text=True, timeout=limit
+        )
+    except subprocess.TimeoutExpired:
+        return {"limit": LIMIT}
+    if ended.returncode:
+        return {"why": f"failed: {(ended.stderr.strip().splitlines() or [f'status {ended.returncode}'])[-1]}"}
+    facts: Facts = json.loads(ended.stdout.splitlines()[-1])
     return facts
 
 
+def run(results: Results, plan: list[tuple[str, int]], extra: list[str]) -> None:
+    """Measure what is planned, and keep every result as it comes."""
+    name, about = this_machine()
+    results.machines[name] = about
+    console = Console(stderr=True)
+    for number, (case, size) in enumerate(plan, start=1):
+        if any(row.case == case and row.size < size and "limit" in row.facts for row in results.rows):
+            continue  # it will not be faster there
+        with console.status(f"{number} of {len(plan)}: {case}, {size}"):
+            before = os.getloadavg()[0]
+            facts = measure(case, size, extra if case == "fleet_data" else [])
+        results.put(now_with(case, size, facts, before))
+        results.save(LATEST)
+
+
+def publish(results: Results) -> None:
+    """Rewrite the blocks of the README and of the docs, and the figure."""
+    blocks = {
+        "speed": speed_block(results),
+        "more": more_block(results),
+        "gpu": gpu_block(results),
+        "user": user_block(results),
+        "parts": parts_block(results),
+        "city": city_block(results),
+    }
+    for page in (ROOT / "README.md", ROOT / "docs" / "capacity.md"):
+        page.write_text(filled(page.read_text(), blocks))
+    benchmark_figure(results).savefig(ROOT / "docs" / "benchmarks.png", dpi=200)
+
+
 def main() -> None:
-    """Measure, print, and write the results as JSON."""
-    console = Console()
-    plan = [(case, places) for case, sizes in QUICK.items() for places in sizes]
-    if "--quick" not in sys.argv:
-        plan += [(case, places) for case, sizes in LONG.items() for places in sizes]
-    found: dict[tuple[str, int], Facts] = {}
-    for case, places in plan:
-        with console.status(f"{case}, {places} places"):
-            found[case, places] = measure(case, places)
-    table = Table(title=f"{platform.machine()}, Python {platform.python_version()}, one thread", title_justify="left")
-    for name in ("case", "places", "seconds", "peak MB", "gap", "compared"):
-        table.add_column(name, justify="left" if name in ("case", "compared") else "right")
-    for (case, places), facts in found.items():
-        gap = f"{facts['gap']:.0e}" if "gap" in facts else ""
-        table.add_row(
-            case,
-            str(places),
-            f"{facts['seconds']:.4g}",
-            f"{facts['megabytes']:.0f}",
-            gap,
-            compared(case, places, found),
-        )
-    console.print(table)
-    RESULTS.mkdir(exist_ok=True)
-    rows = [{"case": case, "places": places, **facts} for (case, places), facts in found.items()]
-    (RESULTS / "latest.json").write_text(json.dumps(rows, indent=2))
-
-
-def compared(case: str, places: int, found: dict[tuple[str, int], Facts]) -> str:
-    """A peer's time over ours, or the curve's over cold solves; values must agree for the ratio to mean anything."""
-    facts = found[case, places]
-    if case == "curve":
-        return f"{facts['seconds'] / facts['cold']:.0%} of {20} cold solves"
-    if case == "codebook":
-        return f"{facts['bytes'] / 1000:.0f} kB, opens in {1e3 * facts['opens']:.1f} ms"
-    if case == "device":
-        return f"{1e3 * facts['answer']:.2f} ms with the disk; in bulk {1 / facts['bulk'] / 1e6:.1f} million a second"
-    if case == "live":
-        late, anew = 1e3 * facts["late"], facts["anew"] / facts["seconds"]
-        return f"99 % in {late:.0f} ms, trained in {facts['training']:.0f} s; solved anew {anew:.1f} times as long"
-    if case in ("scipy", "qif"):
-        ours = found["hideseek", places]
-        if abs(facts["value"] - ours["value"]) > 1e-5 * ours["value"]:
-            return "disagrees"
-        return f"{facts['seconds'] / ours['seconds']:.1f} times our time"
-    if case == "geo_qif":
-        exact, spanner = found["geo_exact", places], found["geo_spanner", places]
-        if abs(facts["value"] - exact["value"]) > 1e-5 * exact["value"]:
-            return "disagrees"
-        times = f"{facts['seconds'] / exact['seconds']:.1f} times our time, {facts['seconds'] / spanner['seconds']:.0f}"
-        return f"{times} with a spanner, which loses {spanner['value'] / exact['value'] - 1:.1%} more"
-    return ""
+    """Measure, print, and write the results as JSON and as a figure."""
+    parser = argparse.ArgumentParser(
+        "benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="leave the long ones out")
+    parser.add_argument("--only", action="append", metavar="CASE[:SIZE]", help="measure this one, keep the others")
+    parser.add_argument("--data", metavar="FOLDER", help="also a fleet of the users in these traces")
+    parser.add_argument("--box", nargs=4, default=[], metavar=("SOUTH", "NORTH", "WEST", "EAST"), help="for --data")
+    parser.add_argument("--add", type=Path, metavar="FILE", help="results of another machine to take in")
+    parser.add_argument("--readme", action="store_true", help="rewrite the README, the docs and their figure")
+    options = parser.parse_args()
+    results = load(LATEST)
+    if options.add is not None:
+        other = load(options.add)
+        results.machines |= other.machines
+        for row in other.rows:
+            if row.seconds is not None and results.row(row.case, row.size) is None:
+                results.put(row)
+        results.save(LATEST)
+    elif not options.readme:
+        if not options.only:
+            results.forget(this_machine()[0], {case for case, _ in planned(options)})
+        try:
+            run(results, planned(options), [str(options.data), *options.box])
+        except KeyboardInterrupt:
+            print("Cut short; what is finished is kept.", file=sys.stderr)
+    print_table(", ".join(results.machines), HEADER, table(results))
+    print(*growth_words(results), sep="\n")
+    if results.of("hideseek"):
+        save(benchmark_figure(results), LATEST.parent / "benchmarks")
+    if options.readme:
+        publish(results)
 
 
 if __name__ == "__main__":

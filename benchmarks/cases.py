@@ -1,12 +1,9 @@
-"""One measurement a process, so that peak memory is its own: ``python -m benchmarks.cases NAME PLACES``.
-
-The game of those that solve one: d_p Euclid, d_q squared Euclid, a Zipf prior on a grid, half the saturating budget.
-"""
+"""One measurement a process, so that peak memory is its own: ``python -m benchmarks.cases NAME SIZE``."""
 
 from __future__ import annotations
 
 import json
-import resource
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -17,119 +14,81 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import OptimizeResult, linprog
 
+from benchmarks.clock import clock, megabytes, timed
+from benchmarks.fleets import city_fleet, person, real_fleet
+from benchmarks.games import designed, geo_game, grid_game, walker
+from benchmarks.peers import PEERS, certified_gap
+from benchmarks.results import Facts
 from hideseek import (
     Alternatives,
     Codebook,
     Device,
     Game,
     LiveDevice,
-    MarkovProfile,
-    Places,
     RepeatedGame,
     Scenario,
-    design,
     distance,
     plan,
     solve,
     squared,
     trade_off,
 )
-from hideseek.arrays import FloatArray
 from hideseek.baselines.geo_indistinguishable import geo_indistinguishable_rows, spanner
 from hideseek.mobility import regions_of
 from hideseek.solve import LeastLoss, least_loss
 
-Facts = dict[str, float]
-
-
-def grid_game(places: int, share: float = 0.5, seed: int = 0) -> Game:
-    """Places on the squarest grid, with a shuffled Zipf prior."""
-    rows = int(np.sqrt(places))
-    points = np.array([divmod(k, -(-places // rows)) for k in range(places)], float)
-    distance = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
-    prior = 1 / np.arange(1, places + 1)
-    np.random.default_rng(seed).shuffle(prior)
-    game = Game.from_prior(prior / prior.sum(), distance, distance**2, 1e9)
-    return game.with_budget(share * game.saturation)
-
-
-def timed(work: Callable[[], object], repeats: int) -> float:
-    """The median of some runs, in seconds."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
-
 
 def some_games(places: int) -> list[Game]:
-    """Several priors where a solve is short."""
-    return [grid_game(places, seed=seed) for seed in range(15 if places <= 50 else 5 if places <= 100 else 1)]
+    """Several priors where a solve is short, the same for everybody."""
+    return [grid_game(places, seed=seed) for seed in range(3 if places <= 50 else 1)]
 
 
-def hideseek(places: int) -> Facts:
+def hideseek(places: int, tolerance: float = 1e-6) -> Facts:
     """Our default method: the median time, and the value for the first prior."""
-    games = some_games(places)
     solve(grid_game(9))  # loads HiGHS
-    solution = solve(games[0])
-    seconds = [timed(partial(solve, game), 3 if places <= 250 else 1) for game in games]
-    return {"seconds": float(np.median(seconds)), "value": solution.privacy, "gap": solution.gap}
+    seconds, solutions = [], []
+    for game in some_games(places):
+        for _ in range(3 if places <= 250 else 1):
+            spent, solution = clock(partial(solve, game, tolerance))
+            seconds.append(spent)
+            solutions.append(solution)
+    first = solutions[0]
+    return {"seconds": statistics.median(seconds), "value": first.privacy, "gap": max(one.gap for one in solutions)}
 
 
-def scipy(places: int) -> Facts:
-    """The paper's program written down whole and given to scipy's linprog as it is."""
-    games = some_games(places)
-    results, seconds = [], []
+def peer(name: str, places: int) -> Facts:
+    """What another package takes for the same games, and how good the worst of its tables is by our certificate."""
+    __import__(name)  # loading is nobody's solving
+    games, seconds, tables = some_games(places), [], []
     for game in games:
-        start = time.perf_counter()
-        results.append(whole_program(game))
-        seconds.append(time.perf_counter() - start)
-    return {"seconds": float(np.median(seconds)), "value": -results[0].fun}
+        spent, (table, solver) = clock(partial(PEERS[name], game))
+        seconds.append(spent)
+        tables.append(table)
+    facts = {"seconds": statistics.median(seconds), "solver": solver, "megabytes": megabytes()}
+    value = float((games[0].error @ tables[0]).min(axis=0).sum())
+    return facts | {"value": value, "gap": max(map(certified_gap, games, tables))}
 
 
-def whole_program(game: Game) -> OptimizeResult:
-    """max sum_o y_o  subject to  y_o <= sum_i W[g, i] f(o|i),  sum C f <= Q,  rows of f summing to 1."""
-    inputs, releases = game.cost.shape
-    each = sparse.eye_array(releases)
-    guesses = sparse.hstack([sparse.kron(-game.error, each), sparse.kron(np.ones((len(game.error), 1)), each)])
-    budget = sparse.hstack([sparse.csr_array(game.cost.reshape(1, -1)), sparse.csr_array((1, releases))])
-    totals = sparse.hstack(
-        [sparse.kron(sparse.eye_array(inputs), np.ones((1, releases))), sparse.csr_array((inputs, releases))]
-    )
-    return linprog(
-        np.r_[np.zeros(inputs * releases), -np.ones(releases)],
-        A_ub=sparse.vstack([guesses, budget], format="csr"),
-        b_ub=np.r_[np.zeros(guesses.shape[0]), game.budget],
-        A_eq=totals.tocsr(),
-        b_eq=np.ones(inputs),
-        bounds=[(0, None)] * (inputs * releases) + [(None, None)] * releases,
-        method="highs",
-    )
-
-
-def qif(places: int) -> Facts:
-    """The peer package's solver of the same game."""
-    import qif as peer
-
+def gpu(tolerance: float, places: int) -> Facts:
+    """The first-order solver where there is a GPU."""
+    try:
+        import torch
+    except ImportError:
+        return {"why": "no GPU here"}
+    if not torch.cuda.is_available():
+        return {"why": "no GPU here"}
+    solve(grid_game(9), 0.5, "first order", device="cuda")  # wakes the GPU up
     game = grid_game(places)
-    d_p, d_q = game.error / game.mass, game.cost / game.mass[:, None]
-    start = time.perf_counter()
-    channel = peer.mechanism.l_risk.max_risk_given_max_loss(
-        game.mass, places, places, game.budget, lambda g, a: d_p[g, a], lambda a, o: d_q[a, o]
-    )
-    seconds = time.perf_counter() - start
-    return {"seconds": seconds, "value": float((game.error @ np.array(channel)).min(axis=0).sum())}
-
-
-def geo_game(places: int) -> tuple[Game, FloatArray]:
-    """The grid's distance as the quality, and as what geo-indistinguishability means, epsilon ln 2 a cell."""
-    game = grid_game(places)
-    apart = game.error / game.mass
-    return Game.from_prior(game.mass, apart, apart, 1e9), apart
+    seconds, solution = clock(lambda: solve(game, tolerance, "first order", device="cuda", time_limit=600))
+    return {
+        "seconds": seconds,
+        "value": solution.privacy,
+        "gap": solution.gap,
+        "rounds": solution.iterations,
+        "gpu": torch.cuda.get_device_name(),
+        "video": torch.cuda.max_memory_allocated() / 2**20,
+    }
 
 
 def cheapest(places: int, dilation: float) -> Facts:
@@ -195,26 +154,6 @@ def curve(places: int) -> Facts:
     return {"seconds": warm, "cold": cold, "width": trade_off(game, budgets).width / game.prior_risk}
 
 
-def walker(places: int) -> MarkovProfile:
-    """Somebody who mostly stays, and otherwise goes to a neighbouring place of the grid or home."""
-    rows = int(np.sqrt(places))
-    points = np.array([divmod(k, -(-places // rows)) for k in range(places)], float)
-    apart = np.abs(points[:, None] - points[None]).sum(axis=2)
-    matrix = 0.8 * np.eye(places) + 0.15 * (apart == 1) / (apart == 1).sum(axis=1, keepdims=True)
-    matrix[:, 0] += 0.05
-    latitudes, longitudes = (points / 100 + (46.5, 6.5)).T.tolist()
-    return MarkovProfile.from_matrix(matrix, Places(latitudes, longitudes))
-
-
-def designed(places: int) -> Codebook:
-    """One release seen, Euclid against squared Euclid, tables for gaps of up to three accesses."""
-    profile = walker(places)
-    metres = distance(regions_of(profile))
-    game = Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres))
-    budget = 0.2 * game.saturation
-    return design(profile, Scenario.past_present(1), metres, squared(metres), budget, gaps=3, workers=1)
-
-
 def codebook(places: int) -> Facts:
     """The time to design it; the file's size and the time to open and verify it."""
     seconds = timed(lambda: designed(places), 1)
@@ -245,17 +184,13 @@ def live(places: int) -> Facts:
     metres = distance(regions_of(profile))
     budget = 0.5 * Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres)).saturation
     game = RepeatedGame.of(profile, metres, squared(metres), budget)
-    start = time.perf_counter()
-    planner = plan(profile, metres, squared(metres), budget)
-    training = time.perf_counter() - start
+    training, planner = clock(lambda: plan(profile, metres, squared(metres), budget))
     places_visited = regions_of(profile).centres[profile.sample(300)[0]]
     times, first = [], datetime(2026, 1, 5, tzinfo=UTC)
     with TemporaryDirectory() as folder:
         own = LiveDevice.of(game, planner, Path(folder) / "state")
         for k, (latitude, longitude) in enumerate(places_visited.tolist()):
-            start = time.perf_counter()
-            own.expose(latitude, longitude, first + timedelta(minutes=5 * k))
-            times.append(time.perf_counter() - start)
+            times.append(clock(partial(own.expose, latitude, longitude, first + timedelta(minutes=5 * k)))[0])
     seconds, late = np.percentile(times, (50, 99))
     ahead = planner.cuts @ game.moves.T * game.start
     future = Game(ahead, 0 * game.cost, budget, mass=game.start)
@@ -264,11 +199,17 @@ def live(places: int) -> Facts:
     return {"seconds": float(seconds), "late": float(late), "training": training, "anew": anew}
 
 
-GEO = (geo_spanner, geo_exact, geo_qif, geo_joint)
-CASES = {case.__name__: case for case in (hideseek, scipy, qif, closed_form, curve, codebook, device, live, *GEO)}
+CASES: dict[str, Callable[..., Facts]] = {
+    case.__name__: case for case in (hideseek, closed_form, curve, codebook, device, live, person)
+}
+CASES |= {name: partial(peer, name) for name in PEERS}
+CASES |= {case.__name__: case for case in (geo_spanner, geo_exact, geo_qif, geo_joint)}
+CASES |= {"percent": partial(hideseek, tolerance=1e-2), "fleet": city_fleet, "fleet_data": real_fleet}
+CASES |= {"gpu_percent": partial(gpu, 1e-2), "gpu_permille": partial(gpu, 1e-3)}
 
 
 if __name__ == "__main__":
-    facts = CASES[sys.argv[1]](int(sys.argv[2]))
-    facts["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps(facts))
+    imported, busy = megabytes(), time.process_time()
+    whole, facts = clock(lambda: CASES[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:]))
+    busy = time.process_time() - busy
+    print(json.dumps({"imported": imported, "megabytes": megabytes(), "cores": busy / whole} | facts))
