@@ -48,7 +48,7 @@ def duration(seconds: float) -> str:
     ('3.9 µs', '7.1 ms', '0.10 s', '12 s', '1,250 s')
     """
     if seconds < 0.0995:
-        return f"{1e3 * seconds:.2g} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.2g} µs"
+        return f"{1e3 * seconds:.2g} ms" if seconds >= 1e-3 else f"{float(f'{1e6 * seconds:.2g}'):g} µs"
     return f"{seconds:#.2g} s" if seconds < 9.95 else f"{seconds:,.0f} s"
 
 

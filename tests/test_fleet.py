@@ -535,3 +535,32 @@ def test_a_job_is_refused_where_it_is_made():
         fleet(".", "out", "design")
     assert issubclass(MissingExtraError, ImportError)
     assert not issubclass(EngineError, ParameterError)
+
+
+def test_a_call_that_the_engine_lost_sight_of_is_made_again(monkeypatch):
+    class Forgetful:
+        begun, made_again = 0, []
+
+        def workers(self):
+            return 2
+
+        def idle(self):
+            return True
+
+        def submit(self, function, *task):
+            self.begun += 1
+            future = Future()
+            if self.begun != 2:
+                future.set_result(function(*task))
+            return future
+
+        def again(self, error, function, *task):
+            assert isinstance(error, engines.ForgottenError)
+            self.made_again.append(task)
+            return function(*task)
+
+    monkeypatch.setattr(engines, "WAITING", 0.05)
+    engine = Forgetful()
+    found = dict(engines.each_result(engine, abs, ((number,) for number in (-1, -2, -3))))
+    assert found == {(-1,): 1, (-2,): 2, (-3,): 3}
+    assert engine.made_again == [(-2,)]

@@ -38,11 +38,19 @@ Result = TypeVar("Result")
 Task = tuple[Any, ...]  # the arguments of a call
 
 
+class ForgottenError(Exception):
+    """Nobody is at work, and yet a call that was begun has not ended: the engine has lost sight of it."""
+
+
 class Engine(Protocol):
     """Somebody who makes calls elsewhere."""
 
     def workers(self) -> int:
         """How many calls are made at the same time."""
+        ...
+
+    def idle(self) -> bool:
+        """Whether nobody is at work."""
         ...
 
     def submit(self, function: Callable[..., Result], *task: Any) -> Future[Result]:
@@ -67,9 +75,12 @@ def each_result(
         done = wait(under_way, timeout=WAITING, return_when=FIRST_COMPLETED).done
         if not done and not engine.workers():
             raise EngineError(f"The engine has no workers for {WAITING} s. Start some, and run this again to go on.")
-        for future in done:
+        forgotten = not done and engine.idle()
+        for future in list(under_way) if forgotten else done:
             task = under_way.pop(future)
             try:
+                if forgotten:
+                    raise ForgottenError
                 result: Result | None = future.result()
             except Exception as error:  # noqa: BLE001
                 result = engine.again(error, function, *task)
@@ -122,6 +133,10 @@ class Processes:
         """How many processes there are."""
         return self.count
 
+    def idle(self) -> bool:
+        """Never: what is begun here ends, or the pool breaks."""
+        return False
+
     def submit(self, function: Callable[..., Result], *task: Any) -> Future[Result]:
         """Begin a call; a process that died has taken all others with it, and new ones come."""
         try:
@@ -162,6 +177,10 @@ class Cluster:
         except (OSError, RuntimeError) as error:
             raise lost(error) from error
 
+    def idle(self) -> bool:
+        """Whether no worker has anything to do: measured on a busy machine, a dead worker's calls may never end."""
+        return not any(self.client.processing().values())
+
     def submit(self, function: Callable[..., Result], *task: Any) -> Future[Result]:
         """Begin a call."""
         begun: Future[Result] = self.executor.submit(alone, function, *task)
@@ -172,13 +191,20 @@ class Cluster:
         from distributed.scheduler import KilledWorker
 
         for _ in range(2):
-            if not isinstance(error, KilledWorker):
+            if not isinstance(error, KilledWorker | ForgottenError):
                 raise lost(error) from error
             try:
-                return self.submit(function, *task).result()
+                return self._ended(self.submit(function, *task))
             except Exception as next_error:  # noqa: BLE001
                 error = next_error
         return None
+
+    def _ended(self, begun: Future[Result]) -> Result:
+        """What a call gives, unless it is forgotten."""
+        while not wait([begun], timeout=WAITING).done:
+            if self.idle():
+                raise ForgottenError
+        return begun.result()
 
 
 def lost(error: Exception) -> EngineError:
