@@ -164,9 +164,9 @@ def test_the_first_order_solver_never_claims_more_than_it_has(game):
     if game.budget <= game.least_loss:
         return
     solution = solve(game, tolerance=0.05, method="first order", time_limit=2)
-    best = optimum(game)
-    assert solution.privacy <= best + 1e-9
-    assert solution.bound >= best - 1e-9
+    best = optimum(game)  # scipy may overspend by 1e-7, at any price
+    assert solution.privacy <= best + 1e-6
+    assert solution.bound >= best - 1e-6
 
 
 def test_the_first_order_solver_keeps_to_the_array_standard():
