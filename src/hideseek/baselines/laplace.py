@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.special import lambertw
 
@@ -25,7 +27,7 @@ def draw_planar_laplace(points: FloatArray, epsilon: float, generator: np.random
     """
     rate = scalar(epsilon, "epsilon", "draw_planar_laplace", "a number > 0", POSITIVE)
     share, angle = generator.random(len(points)), generator.uniform(0, 2 * np.pi, len(points))
-    radius = -(lambertw((share - 1) / np.e, k=-1).real + 1) / rate
+    radius = -(lambertw((share - 1) / math.e, k=-1).real + 1) / rate
     return np.asarray(points + radius[:, None] * np.c_[np.cos(angle), np.sin(angle)])
 
 
