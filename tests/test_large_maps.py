@@ -201,3 +201,11 @@ def test_time_that_runs_out_leaves_an_honest_gap():
     solution = solve(game, 1e-9, method="first order", time_limit=0.05)
     assert solution.status is Status.TIME_LIMIT
     assert solution.privacy <= optimum(game) <= solution.bound
+
+
+def test_a_gap_that_single_precision_cannot_close_is_told_and_not_sought_for_ever():
+    game = euclid_game(3, 3, 0.5)
+    solution = solve(game, 1e-12, method="first order")
+    assert solution.status is Status.STALLED
+    assert solution.privacy <= optimum(game) * (1 + 1e-9)
+    assert 0 < solution.gap < 1e-2

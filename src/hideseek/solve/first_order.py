@@ -31,6 +31,7 @@ from hideseek.solve.interior_point import Progress
 LATER = 4  # the power of its number by which a round counts
 CHECKED = 50  # rounds from one look at the bounds to the next
 TRACE = 1e-3  # probabilities below this share of the tolerance are left out
+PROGRESS = 0.9  # of the gap may be left once the rounds have doubled; single precision gets no further
 HALVINGS = 40  # of the interval in which the price is sought
 
 Array = Any  # of numpy, torch, cupy, or another library of the standard
@@ -140,7 +141,7 @@ def on_device(array: FloatArray, device: str | None) -> Array:
 def first_order(
     problem: Alternatives, tolerance: float, deadline: float, progress: Progress | None, device: str | None
 ) -> tuple[Certificate, int, bool]:
-    """Play until the certificate closes to the tolerance; also tells the rounds, and whether time ran out first."""
+    """Play until the certificate closes, or nothing moves any more; also the rounds, and whether time ran out first."""
     game, more = problem.games[0], len(problem.games) > 1
     spare = game.budget - game.least_loss
     if more or game.rows is not None or not spare > 0:
@@ -149,16 +150,19 @@ def first_order(
     risk = game.prior_risk or 1.0
     error, cost = on_device(game.error / risk, device), on_device(game.cost / game.budget, device)
     own = RegretMatching(error, cost, game.budget / spare)
-    wanted = tolerance
+    wanted, seen = tolerance, (CHECKED, np.inf)
     while True:
         for _ in range(CHECKED):
             own.play()
         privacy, bound, price = own.bounds()
-        late = time.monotonic() > deadline
+        late, stuck = time.monotonic() > deadline, False
         if progress is not None:
             progress(own.rounds, privacy * risk, bound * risk)
-        if late or bound - privacy <= wanted * bound:
+        if own.rounds >= 2 * seen[0]:
+            stuck = bound - privacy > PROGRESS * seen[1]
+            seen = own.rounds, bound - privacy
+        if late or stuck or bound - privacy <= wanted * bound:
             found = certify(problem, own.answer(price * risk / game.budget, TRACE * tolerance))
-            if late or found.gap <= tolerance:
+            if late or stuck or found.gap <= tolerance:
                 return found, own.rounds, late
             wanted *= wanted / max(found.gap, 1.1 * wanted)
