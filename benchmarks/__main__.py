@@ -45,7 +45,6 @@ QUICK: Plan = {
 }
 LONG: Plan = {
     "hideseek": (2000,),
-    "percent": (1000, 2000),
     "codebook": (25,),
     "live": (25,),
     "person": (49,),
@@ -53,7 +52,7 @@ LONG: Plan = {
     "geo_exact": (64,),
     "geo_qif": (64,),
     "geo_joint": (64,),
-    "gpu_percent": (2000, 5000),
+    "gpu_percent": (250, 500, 2000, 5000, 10_000),
     "gpu_permille": (1000, 2000),
     "scipy": (150, 250),
     "qif": (150, 250),
@@ -126,7 +125,7 @@ def publish(results: Results) -> None:
         "parts": parts_block(results),
         "city": city_block(results),
     }
-    for page in (ROOT / "README.md", ROOT / "docs" / "capacity.md"):
+    for page in (ROOT / "README.md", ROOT / "docs" / "capacity.md", ROOT / "docs" / "theory.md"):
         page.write_text(filled(page.read_text(), blocks))
     benchmark_figure(results).savefig(ROOT / "docs" / "benchmarks.png", dpi=200)
 
@@ -148,7 +147,8 @@ def main() -> None:
         other = load(options.add)
         results.machines |= other.machines
         for row in other.rows:
-            if row.seconds is not None and results.row(row.case, row.size) is None:
+            known = results.row(row.case, row.size)
+            if row.seconds is not None and (known is None or known.seconds is None):
                 results.put(row)
         results.save(LATEST)
     elif not options.readme:

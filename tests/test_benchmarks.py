@@ -14,7 +14,7 @@ from benchmarks.capacity import capacity, city_block, parts_block, user_block
 from benchmarks.figure import benchmark_figure
 from benchmarks.games import grid_game
 from benchmarks.peers import PEERS, certified_gap
-from benchmarks.report import Times, best_peer, compared, filled, speed_block, table
+from benchmarks.report import Times, best_peer, compared, filled, gpu_block, speed_block, table
 from benchmarks.results import Growth, Results, Row, growth_of, load
 
 from tests.oracles.full_program import best_value
@@ -184,6 +184,35 @@ def test_a_cut_run_keeps_what_it_has_and_one_case_is_merged(tmp_path, monkeypatc
     assert [one.case for one in again.rows] == ["hideseek", "hideseek"]
     again.forget("another machine", {"hideseek"})
     assert len(again.rows) == 2
+
+
+def test_what_another_machine_finished_is_not_undone_by_one_that_cannot():
+    there = row("gpu_percent", 1000, machine="with a GPU", seconds=1.0)
+    results = Results({}, [there])
+    results.put(row("gpu_percent", 1000, why="no GPU here"))
+    assert results.rows == [there]
+    again = row("gpu_percent", 1000, machine="with a GPU", why="failed")
+    results.put(again)
+    assert results.rows == [again]
+
+
+def test_the_gpu_is_compared_with_a_core_of_its_own_machine():
+    facts = {"gpu": "H200", "video": 1500.0}
+    rows = [
+        row("gpu_percent", 5000, seconds=30.0, core=None, **facts),
+        row("gpu_percent", 1000, seconds=2.0, core=9.0, **facts),
+        row("gpu_permille", 1000, seconds=8.0, core=6.0, **facts),
+        row("gpu_permille", 2000, why="no GPU here"),
+    ]
+    lines = gpu_block(Results({}, rows)).splitlines()
+    assert lines[2:] == [
+        "| 1,000 | 1 % | 2.0 s | 1.5 GB | 9.0 s | 4.5x |",
+        "| 5,000 | 1 % | 30 s | 1.5 GB |  |  |",
+        "| 1,000 | 0.1 % | 8.0 s | 1.5 GB | 6.0 s | 0.8x |",
+        "",
+        "H200 and one thread of here; 2026-01-05.",
+    ]
+    assert gpu_block(Results()) == ""
 
 
 def test_a_peer_is_measured_again_beside_us():
