@@ -15,8 +15,8 @@ from hideseek.metrics import Metric
 from hideseek.scenario import Scenario
 from hideseek.solve import prefer, solve
 from hideseek.solve.certificate import cheapest_releases
-from hideseek.solve.double_oracle import Pairs
 from hideseek.solve.full_program import safe_mechanism
+from hideseek.solve.growing import Pairs
 from hideseek.stage import Attack, Outcome, Prior, Stage, View, distinct
 from hideseek.table import Table
 

@@ -13,21 +13,20 @@ has long not mattered is forgotten: at a thousand places that saves more than ha
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import highspy
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from hideseek.arrays import BoolArray, FloatArray, IntArray, Matrix, blocks, light, pairs_with_equal
-from hideseek.errors import SolverError, broken_rule
+from hideseek.arrays import BoolArray, FloatArray, IntArray, Matrix, light
+from hideseek.errors import broken_rule
 from hideseek.game import Alternatives, Objective
 from hideseek.solve.certificate import Answer, Certificate, certify
 from hideseek.solve.full_program import budget_units, safe_mechanism
+from hideseek.solve.growing import NO_ENTRIES, GrowingProgram, Pairs, Triples, largest, mark_largest
 from hideseek.solve.interior_point import Progress
 
 FIRST_GUESSES = 3  # for every release, in the first program
@@ -36,33 +35,26 @@ FORGETTING = 20_000  # possible columns from which on it pays to forget some
 SETTLING = 3  # rounds before anything is forgotten, and rounds in which a guess has not mattered before it is
 KEPT_RELEASES = 3  # for every input and release, that pay best, of those that are not made
 PATIENCE = 15  # rounds without progress after which nothing more is forgotten
-SIGNIFICANT = (
-    1e-9  # a violation or a reduced profit below this, in units of an input's share of the prior risk, is rounding
-)
+SIGNIFICANT = 1e-9  # a violation or a reduced profit below this, in the unit of errors, is rounding
 UNAFFORDABLE = 1e9  # budgets that one column would cost; HiGHS refuses coefficients much larger than this
 DENSE = 100_000  # tables with fewer entries than this are cheaper dense
 
 
-Pairs = tuple[IntArray, IntArray]
-Triples = list[tuple[IntArray, IntArray, FloatArray]]  # major, minor, value
-NO_PAIRS: Pairs = (np.zeros(0, np.int64), np.zeros(0, np.int64))
-
-
-class DoubleOracle:
+class DoubleOracle(GrowingProgram):
     """A restricted program that is solved for one budget after another, each time from where it stands."""
 
     def __init__(self, problem: Alternatives, start: Pairs | None = None, allowed: BoolArray | None = None) -> None:
         games = problem.games
-        self.problem, self.allowed = problem, allowed
+        error = games[0].error if len(games) == 1 else np.vstack([game.error for game in games])
+        super().__init__(len(games[0].cost), len(error), games[0].cost.shape[1])
+        self.problem, self.allowed, self.error = problem, allowed, error
         self.several = problem.objective is Objective.MINIMUM
         self.rows = games[0].rows
         self.extra = 0 if self.rows is None else len(self.rows.lower)
         self.accuracy = 1e-7
-        self.error = games[0].error if len(games) == 1 else np.vstack([game.error for game in games])
         sizes = [len(game.error) for game in games]
         self.game_of = np.repeat(np.arange(len(games)), sizes)
         self.guesses_of = [slice(end - size, end) for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
-        self.inputs, self.releases = games[0].cost.shape
         # for every input: with the whole risk for a unit of errors, HiGHS's tolerances are too coarse at 2,000 places
         self.unit = (max(game.prior_risk for game in games) or 1.0) / self.inputs
         self.units = budget_units(problem)
@@ -73,16 +65,12 @@ class DoubleOracle:
         if self.rows is not None:
             coefficient = abs(self.rows.matrix) @ sparse.diags_array(np.repeat(1 / self.scale, self.releases))
             self.row_scale = 1 / np.maximum(coefficient.max(axis=1).toarray().ravel(), 1e-12)
-        self.column_at, self.row_at = NO_PAIRS, NO_PAIRS  # (input, release) and (guess, release)
-        self.has_column: BoolArray = np.zeros((self.inputs, self.releases), np.bool_)
-        self.has_row: BoolArray = np.zeros((len(self.error), self.releases), np.bool_)
-        self.idle: IntArray = np.zeros(0, np.int64)  # rounds since a guess last mattered
         self.large = self.has_column.size > FORGETTING
         self.rounds = 0
         self._begin()
         self.first_columns = len(self.column_at[0])
         if start is not None:
-            self._add_rows(self._guesses(start))
+            self.add_rows(self._guesses(start))
 
     @cached_property
     def safe(self) -> FloatArray | None:
@@ -91,49 +79,25 @@ class DoubleOracle:
 
     def _begin(self) -> None:
         """Fixed rows: budgets, row sums, z <= sum_o y[s, o], extra rows. Fixed columns: y[s, o], z."""
-        count = len(self.problem.games)
-        self.highs = silent_highs()
-        infinity = highspy.kHighsInf
+        count, infinity = len(self.problem.games), highspy.kHighsInf
         lower = [np.full(count, -infinity), self.scale]
         upper = [np.array([game.budget for game in self.problem.games]) / self.units, self.scale]
+        height = count * self.releases
+        objective, entries = -np.repeat(self.problem.weights, self.releases), NO_ENTRIES
         if self.several:
             lower.append(np.full(count, -infinity))
             upper.append(np.zeros(count))
+            objective = np.r_[np.zeros(height), -1.0]
+            sums = count + self.inputs + np.arange(count)
+            entries = [
+                (np.arange(height), np.repeat(sums, self.releases), -np.ones(height)),
+                (np.full(count, height), sums, np.ones(count)),
+            ]
         if self.rows is not None:
             lower.append(self.rows.lower * self.row_scale)
             upper.append(self.rows.upper * self.row_scale)
-        self.fixed_rows = sum(map(len, lower))
-        none = np.zeros(0, np.int32)
-        starts = np.zeros(self.fixed_rows, np.int32)
-        accept(
-            self.highs.addRows(
-                self.fixed_rows, np.concatenate(lower), np.concatenate(upper), 0, starts, none, np.zeros(0)
-            )
-        )
-        height = count * self.releases
-        if self.several:
-            objective = np.r_[np.zeros(height), -1.0]
-            sums = count + self.inputs + np.arange(count)
-            start = np.arange(height + 1)
-            index = np.r_[np.repeat(sums, self.releases), sums]
-            value = np.r_[-np.ones(height), np.ones(count)]
-        else:
-            objective = -np.repeat(self.problem.weights, self.releases)
-            start, index, value = np.zeros(height), none, np.zeros(0)
-        self.fixed_columns = len(objective)
-        free = np.full(self.fixed_columns, infinity)
-        accept(
-            self.highs.addCols(
-                self.fixed_columns,
-                objective,
-                -free,
-                free,
-                len(index),
-                start.astype(np.int32),
-                index.astype(np.int32),
-                value,
-            )
-        )
+        free = np.full(len(objective), infinity)
+        self.begin(np.concatenate(lower), np.concatenate(upper), objective, free, entries)
         self._first_program()
 
     def _first_program(self) -> None:
@@ -154,8 +118,8 @@ class DoubleOracle:
             columns |= self.safe > 0
         if self.allowed is not None:
             columns &= self.allowed
-        self._add_columns(columns)
-        self._add_rows(guesses)
+        self.add_columns(columns)
+        self.add_rows(guesses)
 
     def end(self) -> Pairs:
         """The (guess, release) that hurt in the solution that HiGHS has: in a game like this, much the same will."""
@@ -172,59 +136,37 @@ class DoubleOracle:
             raise broken_rule("start", "solve", rule, "others") from None
         return wanted
 
-    def _add_columns(self, wanted: BoolArray) -> int:
-        """Add f(o|i) for the wanted (i, o): costs, its row sum, extra rows, and the guesses at o that are there."""
-        wanted = wanted & ~self.has_column
-        i, o = np.nonzero(wanted)
-        if not len(i):
-            return 0
-        self.has_column |= wanted
-        count = len(self.problem.games)
+    def worth(self, g: IntArray, i: IntArray) -> FloatArray:
+        """W[g, i] f(o|i), by x[i, o]."""
+        found: FloatArray = self.error[g, i] / self.scale[i] / self.unit
+        return found
+
+    def height(self, g: IntArray, o: IntArray) -> IntArray:
+        """y[s, o], with the game s that a guess belongs to."""
+        return self.game_of[g] * self.releases + o
+
+    def column(self, i: IntArray, o: IntArray) -> tuple[Triples, FloatArray]:
+        """Costs, the row sum, extra rows.
+
+        Bounded by f <= 1: a new column that pays is then flipped to its bound, and the dual simplex goes on where it
+        stands instead of starting again with its first phase, which halves the time.
+        """
         at = np.arange(len(i))
-        parts = [
+        entries = [
             (at, np.full(len(i), k), np.minimum(game.cost[i, o] / self.units[k] / self.scale[i], UNAFFORDABLE))
             for k, game in enumerate(self.problem.games)
         ]
-        parts.append((at, count + i, np.ones(len(i))))
+        entries.append((at, len(self.problem.games) + i, np.ones(len(i))))
         if self.row_columns is not None:
-            entries = self.row_columns[:, i * self.releases + o].tocoo()
-            first = self.fixed_rows - self.extra
-            value = entries.data * self.row_scale[entries.row] / self.scale[i[entries.col]]
-            parts.append((entries.col, first + entries.row, value))
-        g, there = self.row_at
-        column, row = pairs_with_equal(o, there, self.releases)
-        parts.append(
-            (column, self.fixed_rows + row, -self.error[g[row], i[column]] / self.scale[i[column]] / self.unit)
-        )
-        # bounded by f <= 1: a new column that pays is then flipped to its bound, and the dual simplex goes on where
-        # it stands instead of starting again with its first phase, which halves the time
-        append_columns(self.highs, parts, self.scale[i])
-        self.column_at = with_more(self.column_at, i, o)
-        return len(i)
-
-    def _add_rows(self, wanted: BoolArray) -> int:
-        """Add the guess g for release o:  y[s, o] <= sum_i W[g, i] f(o|i)."""
-        wanted = wanted & ~self.has_row
-        g, o = np.nonzero(wanted)
-        if not len(g):
-            return 0
-        self.has_row |= wanted
-        i, there = self.column_at
-        row, column = pairs_with_equal(o, there, self.releases)
-        parts = [
-            (np.arange(len(g)), self.game_of[g] * self.releases + o, np.ones(len(g))),
-            (row, self.fixed_columns + column, -self.error[g[row], i[column]] / self.scale[i[column]] / self.unit),
-        ]
-        append_rows(self.highs, parts, len(g))
-        self.row_at = with_more(self.row_at, g, o)
-        self.idle = np.concatenate((self.idle, np.zeros(len(g), np.int64)))
-        return len(g)
+            extra = self.row_columns[:, i * self.releases + o].tocoo()
+            value = extra.data * self.row_scale[extra.row] / self.scale[i[extra.col]]
+            entries.append((extra.col, self.fixed_rows - self.extra + extra.row, value))
+        return entries, self.scale[i]
 
     def _forget(self, point: Point) -> None:
         """Drop columns that pay least and guesses that have long not mattered, so that HiGHS's work stays small.
 
-        Both are outside of the basis or free in it, so that a basis without them is a basis still. Columns of the first
-        program stay, since with another budget they may be all that is affordable.
+        Columns of the first program stay, since with another budget they may be all that is affordable.
         """
         i, o = self.column_at
         best = np.zeros_like(self.has_column)
@@ -233,13 +175,8 @@ class DoubleOracle:
         mark_largest(best, profit, KEPT_RELEASES, axis=0)
         gone = point.unused & ~best[i, o]
         gone[: self.first_columns] = False
-        self.column_at, self.has_column[i[gone], o[gone]] = (i[~gone], o[~gone]), False
-        delete(self.highs.deleteCols, self.fixed_columns, gone)
-        g, o = self.row_at
-        gone = point.harmless & (self.idle >= SETTLING)
-        self.row_at, self.has_row[g[gone], o[gone]] = (g[~gone], o[~gone]), False
-        self.idle = self.idle[~gone]
-        delete(self.highs.deleteRows, self.fixed_rows, gone)
+        self.forget_columns(gone)
+        self.forget_rows(point.harmless & (self.idle >= SETTLING))
 
     def set_budget(self, budget: float) -> None:
         """Change the one game's budget; columns, rows and basis stay."""
@@ -253,7 +190,7 @@ class DoubleOracle:
         started = progressed = self.rounds
         while True:
             self.rounds += 1
-            solution = self._run(deadline)
+            solution = self.run(deadline)
             if solution is None:
                 return self._certify(best, attack), True
             point = Point(self, solution)
@@ -275,24 +212,8 @@ class DoubleOracle:
                 return self._certify(best, attack), late
             if self.large and started + SETTLING < self.rounds <= progressed + PATIENCE:
                 self._forget(point)
-            self._add_rows(guesses)
-            self._add_columns(releases)
-
-    def _run(self, deadline: float) -> Any:
-        """HiGHS's solution, or None if time ran out; where rounding leads it astray it is asked again, at last anew."""
-        for attempt in range(3):
-            if attempt == 2:
-                self.highs.clearSolver()
-            if deadline < np.inf:
-                remaining = max(deadline - time.monotonic(), 0.0)
-                self.highs.setOptionValue("time_limit", self.highs.getRunTime() + remaining)
-            self.highs.run()
-            status = self.highs.getModelStatus()
-            if status == highspy.HighsModelStatus.kOptimal:
-                return self.highs.getSolution()
-            if status == highspy.HighsModelStatus.kTimeLimit:
-                return None
-        raise SolverError(f"HiGHS stopped with the status {self.highs.modelStatusToString(status)}.")
+            self.add_rows(guesses)
+            self.add_columns(releases)
 
     def _sharpen(self) -> bool:
         """Nothing to add and yet a gap: HiGHS's own tolerances are what is left to tighten. Once."""
@@ -383,20 +304,6 @@ class Point:
         return marked
 
 
-def largest(values: FloatArray, count: int, axis: int) -> IntArray:
-    """Where the largest ``count`` entries along an axis are; ties are cut, since a grid's would flood a threshold."""
-    count = min(count, values.shape[axis])
-    rows = values if axis else values.T
-    parts = [np.argpartition(-rows[own], count - 1, axis=1)[:, :count] for own in blocks(*rows.shape)]
-    found: IntArray = np.concatenate(parts)
-    return found if axis else found.T
-
-
-def mark_largest(marked: BoolArray, values: FloatArray, count: int, axis: int) -> None:
-    """Mark the largest ``count`` entries along an axis."""
-    np.put_along_axis(marked, largest(values, count, axis), True, axis)
-
-
 def gathered(value: FloatArray, row: IntArray, column: IntArray, shape: tuple[int, int]) -> Matrix:
     """The matrix with these entries: sparse once that is cheaper."""
     if shape[0] * shape[1] > DENSE:
@@ -405,52 +312,3 @@ def gathered(value: FloatArray, row: IntArray, column: IntArray, shape: tuple[in
     matrix = np.zeros(shape)
     matrix[row, column] = value
     return matrix
-
-
-def silent_highs() -> highspy.Highs:
-    """HiGHS, which says nothing and keeps to one thread: the simplex method uses no more, and fleets start many."""
-    highs = highspy.Highs()
-    for option, value in (("output_flag", False), ("threads", 1)):
-        highs.setOptionValue(option, value)
-    return highs
-
-
-def accept(status: highspy.HighsStatus) -> None:
-    """Refuse to go on with a program that HiGHS does not take, as where a coefficient is too large for it."""
-    if status == highspy.HighsStatus.kError:
-        raise SolverError("HiGHS does not take the program.")
-
-
-def append_columns(highs: highspy.Highs, parts: Triples, limit: FloatArray) -> None:
-    """Add columns from 0 to their limits, without a share in the objective."""
-    start, index, value = compressed(parts, len(limit))
-    zero = np.zeros(len(limit))
-    accept(highs.addCols(len(limit), zero, zero, limit, len(index), start, index, value))
-
-
-def append_rows(highs: highspy.Highs, parts: Triples, count: int) -> None:
-    """Add rows that are at most 0."""
-    start, index, value = compressed(parts, count)
-    below = np.full(count, -highspy.kHighsInf)
-    accept(highs.addRows(count, below, np.zeros(count), len(index), start, index, value))
-
-
-def delete(function: Callable[[int, npt.NDArray[np.int32]], highspy.HighsStatus], first: int, gone: BoolArray) -> None:
-    """Delete columns or rows after the first ones."""
-    index = (first + np.flatnonzero(gone)).astype(np.int32)
-    accept(function(len(index), index))
-
-
-def with_more(pairs: Pairs, left: IntArray, right: IntArray) -> Pairs:
-    """Pairs of numbers, and some more of them."""
-    return np.concatenate((pairs[0], left)), np.concatenate((pairs[1], right))
-
-
-def compressed(parts: Triples, count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]:
-    """Triples (major, minor, value) as the starts, indices and values that HiGHS takes."""
-    major = np.concatenate([part[0] for part in parts])
-    order = np.argsort(major, kind="stable")
-    index = np.concatenate([part[1] for part in parts])[order].astype(np.int32)
-    value = np.concatenate([part[2] for part in parts])[order]
-    size = np.bincount(major, minlength=count)
-    return (np.cumsum(size) - size).astype(np.int32), index, value

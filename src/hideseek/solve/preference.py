@@ -19,8 +19,9 @@ from hideseek.errors import CertificateError, SolverError, broken_rule
 from hideseek.game import Alternatives, Game, Objective, as_alternatives
 from hideseek.mechanism import Mechanism
 from hideseek.solve.certificate import privacies, relative_gap, repaired_table
-from hideseek.solve.double_oracle import DoubleOracle, Pairs, Point, mark_largest
+from hideseek.solve.double_oracle import DoubleOracle, Point
 from hideseek.solve.full_program import safe_mechanism
+from hideseek.solve.growing import Pairs, mark_largest
 from hideseek.solve.solution import Solution
 
 SLACK = 1e-3  # the share of the tolerance by which the first game's privacy may be missed; the rest is for rounding
@@ -104,8 +105,8 @@ class _Preference(DoubleOracle):
         for own in self.guesses_of:
             mark_largest(guesses[own], -self.error[own] @ table, 1, axis=0)
         guesses[self.guesses_of[0]] |= self.solution.attack.T > 0
-        self._add_columns(table > 0)
-        self._add_rows(guesses)
+        self.add_columns(table > 0)
+        self.add_rows(guesses)
 
     def best_table(self) -> FloatArray | None:
         """Alternate until the second game's value is known well enough; None if the first game's was never kept."""
@@ -113,13 +114,13 @@ class _Preference(DoubleOracle):
         lower, upper = -np.inf, self.problem.games[1].prior_risk
         while True:
             self.rounds += 1
-            point = Point(self, self._run(np.inf))
+            point = Point(self, self.run())
             kept, value = point.privacies
             if kept >= self.least and value > lower:
                 lower, best = value, point
             upper = min(upper, point.bound - point.mix[0] * self.floor)
             if upper - lower > ENOUGH * upper:
-                added = self._add_rows(point.vulnerable_guesses()) + self._add_columns(point.profitable_releases())
+                added = self.add_rows(point.vulnerable_guesses()) + self.add_columns(point.profitable_releases())
                 if added or (best is None and self._sharpen()):
                     continue
             return None if best is None else dense(best.table)

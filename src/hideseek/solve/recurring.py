@@ -22,20 +22,9 @@ from dataclasses import dataclass, replace
 import highspy
 import numpy as np
 
-from hideseek.arrays import BoolArray, FloatArray, IntArray, pairs_with_equal
-from hideseek.errors import SolverError
+from hideseek.arrays import BoolArray, FloatArray, IntArray
 from hideseek.solve.certificate import cheapest_releases, mixed_into_budget
-from hideseek.solve.double_oracle import (
-    NO_PAIRS,
-    Pairs,
-    accept,
-    append_columns,
-    append_rows,
-    largest,
-    mark_largest,
-    silent_highs,
-    with_more,
-)
+from hideseek.solve.growing import GrowingProgram, Triples, accept, largest, mark_largest
 
 FIRST_GUESSES, NEW_COLUMNS = 3, 3  # guesses of a release in the first program; columns of an input added in a round
 SIGNIFICANT = 1e-9  # a violation or a reduced profit below this, in the unit of errors, is rounding
@@ -80,17 +69,15 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """Where a program stood."""
+    """Where a program stood, and how many columns, rows and cuts it had."""
 
     basis: highspy.HighsBasis
-    column_at: Pairs
-    row_at: Pairs
-    has_column: BoolArray
-    has_row: BoolArray
-    cuts: FloatArray
+    columns: int
+    rows: int
+    cuts: int
 
 
-class Recurring:
+class Recurring(GrowingProgram):
     """A program over ``error`` E[g, i], ``cost`` D[i, o] and ``budget`` Q that is solved for one belief after another.
 
     ``now`` and ``later`` weigh the privacy of now and the future.
@@ -103,40 +90,30 @@ class Recurring:
     def __init__(
         self, error: FloatArray, cost: FloatArray, budget: float, now: float = 1.0, later: float = 0.0
     ) -> None:
+        super().__init__(len(cost), len(error), cost.shape[1])  # guesses, and then cuts
         self.error, self.cost, self.budget, self.now, self.later = error, cost, budget, now, later
-        self.inputs, self.releases = cost.shape
         self.middle = np.zeros(self.inputs)  # of the cuts: what they have in common is a constant of the program
         self.cuts = np.zeros((0, self.inputs))
         self.unit, self.loss_unit = float(error.mean()) or 1.0, budget or float(cost.mean()) or 1.0
-        self.column_at, self.row_at = NO_PAIRS, NO_PAIRS  # (input, release) and (row, release)
-        self.idle = np.zeros(0, np.int64)
-        self.has_column: BoolArray = np.zeros((self.inputs, self.releases), np.bool_)
-        self.has_row: BoolArray = np.zeros((len(error), self.releases), np.bool_)  # guesses, and then cuts
         self.kept: Kept | None = None
         self._begin()
 
     def _begin(self) -> None:
         """Fixed rows: the inputs, the budget, the least privacy of now. Fixed columns: y[o], t[o]."""
-        self.highs = silent_highs()
         self.highs.setOptionValue("presolve", "off")
         count, height, infinity = self.inputs + 2, self.releases, highspy.kHighsInf
-        self.fixed_rows, self.fixed_columns = count, 2 * height
-        free = np.full(count, infinity)
-        none = np.zeros(0, np.int32)
-        accept(self.highs.addRows(count, -free, free, 0, np.zeros(count, np.int32), none, np.zeros(0)))
-        least = np.full(height, count - 1, np.int32)
-        start = np.r_[np.arange(height), np.full(height, height)].astype(np.int32)
-        objective = -np.r_[np.full(height, self.now), np.full(height, self.later)]
         free = np.full(2 * height, infinity)
+        objective = -np.r_[np.full(height, self.now), np.full(height, self.later)]
         limit = free if self.later else np.r_[free[:height], np.zeros(height)]
-        accept(self.highs.addCols(2 * height, objective, -limit, limit, height, start, least, np.ones(height)))
+        least = (np.arange(height), np.full(height, count - 1), np.ones(height))
+        self.begin(np.full(count, -infinity), np.full(count, infinity), objective, limit, [least])
         columns, guesses = np.zeros_like(self.has_column), np.zeros_like(self.has_row)
         mark_largest(columns, -self.cost, 1, axis=1)
         mark_largest(columns, -self.cost, 1, axis=0)
         near = self.cost.argmin(axis=0)
         guesses[largest(-self.error, FIRST_GUESSES, axis=0)[:, near], np.arange(height)] = True
-        self._add_columns(columns)
-        self._add_rows(guesses)
+        self.add_columns(columns)
+        self.add_rows(guesses)
 
     def add(self, cuts: FloatArray) -> None:
         """More cuts F[j, i] of the future."""
@@ -149,89 +126,47 @@ class Recurring:
         if first:  # else t would have no bound
             wanted = np.zeros_like(self.has_row)
             wanted[len(self.error)] = True
-            self._add_rows(wanted)
+            self.add_rows(wanted)
 
-    def _worth(self, row: IntArray, at: IntArray) -> FloatArray:
+    def worth(self, g: IntArray, i: IntArray) -> FloatArray:
         """What a guess or a cut (numbered after the guesses) gives at an input, in the program's unit."""
         guesses = len(self.error)
-        later = row >= guesses
-        found: FloatArray = self.error[np.where(later, 0, row), at]
+        later = g >= guesses
+        found: FloatArray = self.error[np.where(later, 0, g), i]
         if later.any():
-            found[later] = self.cuts[row[later] - guesses, at[later]]
+            found[later] = self.cuts[g[later] - guesses, i[later]]
         return found / self.unit
 
-    def _add_columns(self, wanted: BoolArray) -> int:
-        """Add x[i, o] for the wanted (i, o)."""
-        wanted = wanted & ~self.has_column
-        i, o = np.nonzero(wanted)
-        if not len(i):
-            return 0
-        self.has_column |= wanted
-        at = np.arange(len(i))
-        row, there = self.row_at
-        column, k = pairs_with_equal(o, there, self.releases)
-        parts = [
-            (at, i, np.ones(len(i))),
-            (at, np.full(len(i), self.inputs), self.cost[i, o] / self.loss_unit),
-            (column, self.fixed_rows + k, -self._worth(row[k], i[column])),
-        ]
-        append_columns(self.highs, parts, np.full(len(i), highspy.kHighsInf))
-        self.column_at = with_more(self.column_at, i, o)
-        return len(i)
+    def height(self, g: IntArray, o: IntArray) -> IntArray:
+        """y[o] for a guess, t[o] for a cut."""
+        return np.where(g < len(self.error), o, o + self.releases)
 
-    def _add_rows(self, wanted: BoolArray) -> int:
-        """Add a guess g or a cut j for a release o:  y[o] or t[o] <= sum_i ... x[i, o]."""
-        wanted = wanted & ~self.has_row
-        g, o = np.nonzero(wanted)
-        if not len(g):
-            return 0
-        self.has_row |= wanted
-        i, there = self.column_at
-        row, column = pairs_with_equal(o, there, self.releases)
-        height = np.where(g < len(self.error), o, o + self.releases)
-        parts = [
-            (np.arange(len(g)), height, np.ones(len(g))),
-            (row, self.fixed_columns + column, -self._worth(g[row], i[column])),
-        ]
-        append_rows(self.highs, parts, len(g))
-        self.row_at = with_more(self.row_at, g, o)
-        self.idle = np.concatenate((self.idle, np.zeros(len(g), np.int64)))
-        return len(g)
+    def column(self, i: IntArray, o: IntArray) -> tuple[Triples, FloatArray]:
+        """The mass of the input, and the budget."""
+        at, one = np.arange(len(i)), np.ones(len(i))
+        entries = [(at, i, one), (at, np.full(len(i), self.inputs), self.cost[i, o] / self.loss_unit)]
+        return entries, np.full(len(i), highspy.kHighsInf)
 
     def _forget(self) -> None:
-        """Drop rows that have long not been binding: a basis without them is a basis still."""
+        """Drop rows that have long not been binding."""
         status = self.highs.getBasis().row_status[self.fixed_rows :]
         slack = np.array([one == highspy.HighsBasisStatus.kBasic for one in status])
-        gone = slack & (self.idle > IDLE)
-        if gone.any():
-            index = (self.fixed_rows + np.flatnonzero(gone)).astype(np.int32)
-            accept(self.highs.deleteRows(len(index), index))
-            row, o = self.row_at
-            self.has_row[row[gone], o[gone]] = False
-            self.row_at, self.idle = (row[~gone], o[~gone]), self.idle[~gone]
+        self.forget_rows(slack & (self.idle > IDLE))
 
     def keep(self) -> None:
         """Remember where the program stands, for :meth:`restore`."""
-        basis = self.highs.getBasis()
-        self.kept = Kept(basis, self.column_at, self.row_at, self.has_column.copy(), self.has_row.copy(), self.cuts)
+        self.kept = Kept(self.highs.getBasis(), len(self.column_at[0]), len(self.row_at[0]), len(self.cuts))
 
     def restore(self) -> None:
         """Back to where it stood when it was kept, so that what is played next depends on nothing but the belief."""
         if self.kept is None:
             return
-        highs, kept = self.highs, self.kept
-        rows, columns = self.fixed_rows + len(kept.row_at[0]), self.fixed_columns + len(kept.column_at[0])
-        for first, count, delete in (
-            (rows, highs.getNumRow(), highs.deleteRows),
-            (columns, highs.getNumCol(), highs.deleteCols),
-        ):
-            if count > first:
-                accept(delete(count - first, np.arange(first, count, dtype=np.int32)))
-        self.column_at, self.row_at, self.cuts = kept.column_at, kept.row_at, kept.cuts
-        self.has_column, self.has_row = kept.has_column.copy(), kept.has_row.copy()
-        self.idle = np.zeros(len(self.row_at[0]), np.int64)
-        highs.clearSolver()
-        accept(highs.setBasis(kept.basis))
+        self.forget_columns(np.arange(len(self.column_at[0])) >= self.kept.columns)
+        self.forget_rows(np.arange(len(self.row_at[0])) >= self.kept.rows)
+        self.cuts, self.has_row = self.cuts[: self.kept.cuts], self.has_row[: len(self.error) + self.kept.cuts]
+        self.idle[:] = 0
+        self.highs.clearSolver()
+        accept(self.highs.setBasis(self.kept.basis))
 
     def play(
         self, belief: FloatArray, least: float = 0.0, tolerance: float = 1e-6, known: FloatArray | None = None
@@ -241,7 +176,7 @@ class Recurring:
         ``known`` is a table with that privacy, where some is asked for.
         """
         if known is not None:
-            self._add_columns(known > 0)
+            self.add_columns(known > 0)
         self._ask(belief, least)
         bound, cut = np.inf, np.zeros(self.inputs)
         for rounds in range(1, ROUNDS + 1):
@@ -277,7 +212,8 @@ class Recurring:
 
     def _solved(self, belief: FloatArray, least: float) -> Point:
         """Solve the program as it is, and judge what it says."""
-        value, dual = self._run()
+        solution = self.run()
+        value, dual = np.array(solution.col_value), -np.array(solution.row_dual)
         count, guesses = self.inputs, len(self.error)
         joint = np.zeros((count, self.releases))
         joint[self.column_at] = np.maximum(value[self.fixed_columns :], 0) / count
@@ -317,19 +253,7 @@ class Recurring:
                 own &= height - found > SIGNIFICANT * self.unit
         mark_largest(columns, point.gain, NEW_COLUMNS, axis=1)
         columns &= point.gain > SIGNIFICANT * self.unit
-        return self._add_rows(rows) + self._add_columns(columns)
-
-    def _run(self) -> tuple[FloatArray, FloatArray]:
-        """HiGHS's solution and multipliers; where rounding leads it astray it is asked again, anew."""
-        for anew in (False, True):
-            if anew:
-                self.highs.clearSolver()
-            self.highs.run()
-            if self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:
-                solution = self.highs.getSolution()
-                return np.array(solution.col_value), -np.array(solution.row_dual)
-        status = self.highs.modelStatusToString(self.highs.getModelStatus())
-        raise SolverError(f"HiGHS stopped with the status {status}.")
+        return self.add_rows(rows) + self.add_columns(columns)
 
     def _attack(self, weight: FloatArray) -> FloatArray:
         """The adversary's answer to every release: a law over guesses, and beside it one over cuts."""

@@ -8,15 +8,16 @@ from enum import StrEnum
 
 import numpy as np
 
-from hideseek.arrays import BoolArray, FloatArray, Matrix, dense, scalar
+from hideseek.arrays import BoolArray, FloatArray, Matrix, dense, one_of, scalar
 from hideseek.errors import CertificateError, SolverError, broken_rule
 from hideseek.game import Alternatives, Game, as_alternatives
 from hideseek.mechanism import Mechanism
 from hideseek.solve.certificate import Certificate, certify
 from hideseek.solve.closed_form import closed_forms
-from hideseek.solve.double_oracle import DoubleOracle, Pairs
+from hideseek.solve.double_oracle import DoubleOracle
 from hideseek.solve.first_order import first_order
 from hideseek.solve.full_program import full_program, safe_mechanism
+from hideseek.solve.growing import Pairs
 from hideseek.solve.interior_point import Progress, game_answer, solvable
 
 SMALL = 1_000_000  # non-zeros of a full program, which 100 places have: two seconds
@@ -147,11 +148,7 @@ def solve(
 
 def checked_method(name: Method | str, radius: float | None, device: str | None) -> Method:
     """The method of this name, or the one that a radius or a device demands."""
-    try:
-        method = Method(str(name).replace("_", " "))
-    except ValueError:
-        names = ", ".join(repr(str(name)) for name in Method)
-        raise broken_rule("method", "solve", f"one of {names}", repr(name)) from None
+    method = one_of(Method, str(name).replace("_", " "), "method", "solve")
     for parameter, value, only in (("radius", radius, Method.DOUBLE_ORACLE), ("device", device, Method.FIRST_ORDER)):
         if value is not None:
             if method not in (Method.AUTO, only):
