@@ -125,7 +125,7 @@ def test_causal_games_of_two_profiles_can_be_solved_together():
         ([], {}, "at least one game"),
         ([euclid_game(2, 2, 0.5), euclid_game(2, 3, 0.5)], {}, "other inputs in game 1"),
         ([relabelled(euclid_game(2, 2, 0.5), k) for k in (0, 1)], {}, "other inputs in game 1"),
-        ([euclid_game(2, 2, 0.5)] * 2, {"objective": "best"}, "'average' or 'minimum'"),
+        ([euclid_game(2, 2, 0.5)] * 2, {"objective": "best"}, "one of 'average', 'minimum'"),
         ([euclid_game(2, 2, 0.5)] * 2, {"weights": np.array([0.5, 0.6])}, "sum to 1"),
         ([euclid_game(2, 2, 0.5)] * 2, {"weights": np.array([1.0])}, "one a game"),
     ],

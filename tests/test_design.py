@@ -464,7 +464,7 @@ def test_a_quality_that_looks_back_is_designed_for():
         ({"gaps": 0}, "'gaps' parameter of design"),
         ({"workers": 0}, "'workers' parameter of design"),
         ({"budget": float("nan")}, "'budget' parameter of design"),
-        ({"choice": "best"}, "'choice' parameter of design must be 'plain' or 'uninformative'"),
+        ({"choice": "best"}, "'choice' parameter of design must be one of 'plain', 'uninformative'"),
         ({"scenario": "now"}, "'scenario' parameter of design must be a Scenario"),
         ({"scenario": Scenario(target=(0,), release=(1,), every=2)}, "releases now and the steps right after"),
         (

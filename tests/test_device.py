@@ -42,6 +42,7 @@ from hideseek import (
     hamming,
 )
 from hideseek.device import random_word, random_words
+from tests.processes import assert_all_expose_the_same
 
 # three cells in a row, from west to east; from the first nobody goes to the third at once
 GRID = Grid(46.0, 47.0, 6.0, 9.0, 1, 3)
@@ -424,27 +425,8 @@ for line in sys.stdin:
 def test_two_processes_agree_at_every_step(tmp_path):
     book("past").save(tmp_path / "codebook")
     (tmp_path / "device").mkdir()
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-c", ASK, tmp_path / "codebook", tmp_path / "device/state", longitude],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            bufsize=1,
-        )
-        for longitude in ("6.5", "8.5")
-    ]
-    try:
-        for step in range(150):
-            for process in both:
-                process.stdin.write(f"{when(step).isoformat()}\n")
-            first, second = (process.stdout.readline() for process in both)
-            assert first.startswith("exposed ")
-            assert first == second
-    finally:
-        for process in both:
-            process.communicate()
-    assert [process.returncode for process in both] == [0, 0]
+    own = [(tmp_path / "codebook", tmp_path / "device/state", longitude) for longitude in (6.5, 8.5)]
+    assert_all_expose_the_same(ASK, own, map(when, range(150)))
 
 
 # ------------------------------------------------------------------------------------------------------------ the state

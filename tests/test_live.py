@@ -9,8 +9,6 @@ import logging
 import math
 import os
 import stat
-import subprocess
-import sys
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
@@ -43,6 +41,7 @@ from hideseek import (
 )
 from hideseek.live import SPARE, Move
 from hideseek.planner import train
+from tests.processes import assert_all_expose_the_same
 from tests.test_device import BEGIN, GRID, MOVES, OFF_THE_GRID, POINTS, Day, told, when
 
 WORDS = 2**32
@@ -402,28 +401,7 @@ for line in sys.stdin:
 
 
 def test_two_processes_agree_at_every_step(path):
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-c", ASK, path, longitude],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            bufsize=1,
-            cwd=Path(__file__).parents[1],
-        )
-        for longitude in ("6.5", "8.5")
-    ]
-    try:
-        for step in range(60):
-            for process in both:
-                process.stdin.write(f"{when(step).isoformat()}\n")
-            first, second = (process.stdout.readline() for process in both)
-            assert first.startswith("exposed ")
-            assert first == second
-    finally:
-        for process in both:
-            process.communicate()
-    assert [process.returncode for process in both] == [0, 0]
+    assert_all_expose_the_same(ASK, [(path, 6.5), (path, 8.5)], map(when, range(60)))
 
 
 def test_steps_that_are_not_due_and_clocks_that_go_back_leave_the_state_alone(path):

@@ -246,7 +246,7 @@ def test_the_command_leaves_a_report_where_asked(run, asked, tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "match"),
     [
-        ({"privacy": "feet"}, "'privacy' parameter of study must be 'hamming' or 'euclid' or 'squared'"),
+        ({"privacy": "feet"}, "'privacy' parameter of study must be one of 'hamming', 'euclid', 'squared'"),
         ({"quality": "taste"}, "'quality'"),
         ({"users": 3}, "at most 2, the users with a day that covers 80% of its steps in the grid, in 10 cells or more"),
         ({"users": 0}, "'users'"),

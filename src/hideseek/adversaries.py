@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.arrays import FloatArray, IntArray, encoded, product, refuse_if_too_large, whole_number
+from hideseek.arrays import FloatArray, IntArray, encoded, one_of, product, refuse_if_too_large, whole_number
 from hideseek.codebook import Codebook
 from hideseek.course import ACCESSES, Course, Exposer, Move, likeliest_guesses, no_row
 from hideseek.design import SETTLED, Advance
@@ -327,11 +327,7 @@ def attack(
     ('0.19 0.30', True)
     """
     owner = "attack"
-    try:
-        adversary = Adversary(adversary)
-    except ValueError:
-        names = ", ".join(repr(str(name)) for name in Adversary)
-        raise broken_rule("adversary", owner, f"one of {names}", repr(adversary)) from None
+    adversary = one_of(Adversary, adversary, "adversary", owner)
     course = Course(exposer, profile, privacy, accesses, owner)
     if adversary is Adversary.WINDOW:
         if window is not None:

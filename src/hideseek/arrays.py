@@ -1,9 +1,10 @@
-"""Array types, and the checks that numbers pass before they enter a game."""
+"""Array types, and the checks that numbers and names pass before they enter a game."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -22,6 +23,7 @@ FULL = 0.05  # the share of entries that are not zero from which on it may not
 BLOCK = 4_000_000  # numbers of a product that are worked out at a time
 
 Array = TypeVar("Array", FloatArray, IntArray)
+Name = TypeVar("Name", bound=StrEnum)
 
 
 def frozen(array: Array) -> Array:
@@ -108,6 +110,20 @@ def whole_number(value: object, parameter: str, owner: str, least: int = 1) -> i
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         raise broken_rule(parameter, owner, f"an integer >= {least}", value)
     return int(value)
+
+
+def one_of(names: type[Name], value: str, parameter: str, owner: str) -> Name:
+    """One of the names of an enumeration.
+
+    >>> from enum import StrEnum
+    >>> one_of(StrEnum("Metric", {"HAMMING": "hamming", "EUCLID": "euclid"}), "euclid", "privacy", "solve")
+    <Metric.EUCLID: 'euclid'>
+    """
+    try:
+        return names(value)
+    except ValueError:
+        known = ", ".join(repr(str(name)) for name in names)
+        raise broken_rule(parameter, owner, f"one of {known}", repr(value)) from None
 
 
 def product(places: int, length: int) -> IntArray:

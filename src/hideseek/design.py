@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
-from hideseek.arrays import FloatArray, IntArray, product, scalar, whole_number
+from hideseek.arrays import FloatArray, IntArray, one_of, product, scalar, whole_number
 from hideseek.codebook import Codebook, Deployed, looks_back
 from hideseek.draft import Choice, Draft, Ends, Made, attack_of, make
 from hideseek.errors import ParameterError, SolverError, broken_rule
@@ -119,11 +119,7 @@ def design(
     if least < warm:
         rule = f"at least {warm}, the accesses until all that the scenario looks back at has happened"
         raise broken_rule("steps", owner, rule, steps)
-    try:
-        choice = Choice(choice)
-    except ValueError:
-        names = " or ".join(repr(str(name)) for name in Choice)
-        raise broken_rule("choice", owner, names, repr(choice)) from None
+    choice = one_of(Choice, choice, "choice", owner)
     if farsighted is not None and not (isinstance(farsighted, Planner) and len(farsighted.cuts)):
         rule = "a Planner that looks ahead, or None"
         raise broken_rule("farsighted", owner, rule, getattr(farsighted, "outlook", type(farsighted).__name__))

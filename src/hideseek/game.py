@@ -25,6 +25,7 @@ from hideseek.arrays import (
     distribution,
     labelled,
     nonnegative,
+    one_of,
     product,
     refuse_if_too_large,
     scalar,
@@ -350,11 +351,7 @@ class Alternatives:
                 raise broken_rule(
                     "games", owner, "games with the same extra rows", f"others in game {k} than in game 0"
                 )
-        try:
-            objective = Objective(self.objective)
-        except ValueError:
-            names = " or ".join(repr(str(name)) for name in Objective)
-            raise broken_rule("objective", owner, names, repr(self.objective)) from None
+        objective = one_of(Objective, self.objective, "objective", owner)
         weights = np.asarray(self.weights, dtype=np.float64)
         weights = distribution(weights if weights.size else np.full(len(games), 1 / len(games)), "weights", owner)
         if len(weights) != len(games):

@@ -16,11 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypeVar
 
 import numpy as np
 
-from hideseek.arrays import FloatArray, frozen, scalar, whole_number
+from hideseek.arrays import FloatArray, frozen, one_of, scalar, whole_number
 from hideseek.errors import PlanError, SolverError, broken_rule, rule_text
 from hideseek.game import Alternatives, Game
 from hideseek.metrics import MetricLike
@@ -107,7 +106,6 @@ class Planner:
         return self
 
 
-Name = TypeVar("Name", bound=StrEnum)
 Trained = Callable[[int, int, float, float], None]  # walks done, walks, privacy an access in the last ones, bound
 
 
@@ -151,7 +149,7 @@ def train(
     progress: Trained | None = None,
 ) -> Planner:
     """As :func:`plan`, for a game that is there."""
-    outlook, mode = named(Outlook, outlook, "outlook"), named(Mode, mode, "mode")
+    outlook, mode = one_of(Outlook, outlook, "outlook", "plan"), one_of(Mode, mode, "mode", "plan")
     discount = scalar(discount, "discount", "plan", "a number >= 0 and < 1")
     if discount >= 1:
         raise broken_rule("discount", "plan", "a number >= 0 and < 1", discount)
@@ -167,15 +165,6 @@ def train(
     trainer = _Trainer(game, blank)
     trainer.train(count, progress)
     return trainer.planner()
-
-
-def named(kind: type[Name], value: str, parameter: str, owner: str = "plan") -> Name:
-    """One of the names of a kind."""
-    try:
-        return kind(value)
-    except ValueError:
-        names = " or ".join(repr(str(name)) for name in kind)
-        raise broken_rule(parameter, owner, names, repr(value)) from None
 
 
 class Player:

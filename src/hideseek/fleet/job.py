@@ -11,7 +11,7 @@ import msgspec
 import pandas as pd
 
 from hideseek.allowance import budget_through_time, parsed_budget
-from hideseek.arrays import whole_number
+from hideseek.arrays import one_of, whole_number
 from hideseek.codebook import Codebook, codebook_from
 from hideseek.design import design
 from hideseek.errors import HideseekError, broken_rule, without_value
@@ -19,7 +19,6 @@ from hideseek.estimate import Estimate
 from hideseek.evaluate import Label, evaluate
 from hideseek.metrics import MetricName, metric_of
 from hideseek.mobility import STEP, MarkovProfile, regions_of
-from hideseek.planner import named
 from hideseek.regions import Grid
 from hideseek.scenario import Scenario
 from hideseek.solve.certificate import relative_gap
@@ -56,13 +55,13 @@ class Job:
         checked_step(self.step, owner)
         Scenario.past_present(self.memory)
         whole_number(self.gaps, "gaps", owner)
-        privacy = tuple(str(named(MetricName, name, "privacy", owner)) for name in self.privacy)
+        privacy = tuple(str(one_of(MetricName, name, "privacy", owner)) for name in self.privacy)
         budgets = tuple(plain_budget(str(budget), owner) for budget in self.budgets)
         for name, values in (("privacy", privacy), ("budgets", budgets)):
             if not values or len(set(values)) < len(values):
                 raise broken_rule(name, owner, "one or more, none of them twice", list(values))
             object.__setattr__(self, name, values)
-        object.__setattr__(self, "quality", str(named(MetricName, self.quality, "quality", owner)))
+        object.__setattr__(self, "quality", str(one_of(MetricName, self.quality, "quality", owner)))
 
     @property
     def designs(self) -> tuple[tuple[str, str], ...]:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, cpu_count, delayed
 
-from hideseek.arrays import scalar, whole_number
+from hideseek.arrays import one_of, scalar, whole_number
 from hideseek.days import UserDay, days_of, drawn_from
 from hideseek.design import Advance
 from hideseek.errors import broken_rule
@@ -26,7 +26,7 @@ from hideseek.game import Game
 from hideseek.metrics import Metric, MetricName, metric_of
 from hideseek.mobility import regions_of
 from hideseek.planner import WALKS as TRAINED
-from hideseek.planner import Outlook, named, train
+from hideseek.planner import Outlook, train
 from hideseek.regions import Grid
 from hideseek.repeated import RepeatedGame
 from hideseek.scenario import Scenario
@@ -149,8 +149,8 @@ def study(
     True
     """
     owner = "study"
-    d_p = named(MetricName, privacy, "privacy", owner)
-    d_q = named(MetricName, quality, "quality", owner)
+    d_p = one_of(MetricName, privacy, "privacy", owner)
+    d_q = one_of(MetricName, quality, "quality", owner)
     shares = sorted({scalar(share, "budgets", owner) for share in budgets})
     if not shares or shares[0] == 0:
         raise broken_rule("budgets", owner, "one or more shares of the saturating budget, above 0", list(budgets))
