@@ -101,6 +101,17 @@ def test_the_budget_holds_after_every_history_whatever_is_traded(mode: Mode) -> 
     assert losses.max() > 0.9 * budget
 
 
+def test_a_planner_that_trades_leaves_nothing_to_choose() -> None:
+    profile = slow_chain(4)
+    budget = budget_of(profile)
+    planner = plan(profile, ERROR, LOSS, budget, mode=Mode.TRADE_OFF, walks=4)
+    plain, usual = (
+        design(profile, Scenario.past_present(1), ERROR, LOSS, budget, choice=choice, farsighted=planner, workers=1)
+        for choice in ("plain", "uninformative")
+    )
+    assert plain.content == usual.content
+
+
 def test_a_lexicographic_planner_gives_nothing_up_at_the_first_access() -> None:
     profile = slow_chain(4)
     budget = budget_of(profile)

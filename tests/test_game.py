@@ -24,6 +24,7 @@ from hideseek import (
     speed,
     total,
 )
+from hideseek.allowance import budget_of
 from hideseek.mobility import MarkovProfile
 from hideseek.regions import Places
 from tests.games import grid_distances
@@ -225,3 +226,12 @@ def test_places_need_not_form_a_grid():
     profile = MarkovProfile.from_matrix([[0.2, 0.5, 0.3], [0.3, 0.3, 0.4], [0.5, 0.2, 0.3]], places)
     game = Game.from_scenario(profile, Scenario.sporadic(), distance(places), distance(places), 500.0)
     assert solve(game).privacy == pytest.approx(min(500, game.prior_risk), rel=1e-6)
+
+
+def test_a_percentage_of_what_it_takes_to_tell_nothing_is_never_less_than_what_must_be_lost():
+    game = Game.from_prior([0.5, 0.5], 1 - np.eye(2), [[1.0, 3.0], [3.0, 1.0]], 4.0)  # the truth loses 1, a constant 2
+    budgets = {text: budget_of(text, game, "design") for text in ("80%", "1%", "0.1")}
+    assert budgets == {"80%": pytest.approx(1.6), "1%": 1.0, "0.1": 0.1}
+    for text, rule in (("-5%", "a percentage >= 0"), ("some", "a number, or a percentage such as 20%")):
+        with pytest.raises(ParameterError, match=rf"'budget' parameter of design must be {rule}\."):
+            budget_of(text, game, "design")

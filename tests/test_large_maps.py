@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import array_api_strict
 import numpy as np
 import pytest
@@ -10,8 +13,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
 
-from hideseek import Game, Method, ParameterError, Status, expected_error, solve
+from hideseek import Alternatives, Game, Mechanism, Method, ParameterError, Rows, Status, arrays, expected_error, solve
 from hideseek.arrays import LARGE, inner, light
+from hideseek.errors import CertificateError, MissingExtraError
 from hideseek.game import as_alternatives
 from hideseek.solve import double_oracle
 from hideseek.solve.certificate import Answer, certify, cheapest_releases, least_errors, stochastic
@@ -83,11 +87,23 @@ def test_a_program_that_forgets_is_solved_for_other_budgets_too(share, monkeypat
     assert oracle.close(1e-6, np.inf, None)[0].privacy == pytest.approx(optimum(game), rel=2e-6)
 
 
+def test_a_program_that_forgets_is_smaller_and_takes_few_more_rounds(monkeypatch):
+    game = as_alternatives(euclid_game(8, 8, 0.7))
+    whole = DoubleOracle(game)
+    monkeypatch.setattr(double_oracle, "FORGETTING", 0)
+    own = DoubleOracle(game)
+    for oracle in (whole, own):
+        oracle.close(1e-6, np.inf, None)
+    assert own.has_column.sum() < whole.has_column.sum() / 2  # 397 of 975
+    assert own.has_row.sum() < 0.7 * whole.has_row.sum()  # 281 of 475
+    assert own.rounds < 2 * whole.rounds  # 14 and 10
+
+
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(2, 30))
 @settings(max_examples=50, deadline=None)
 def test_matrices_mean_the_same_sparse_and_dense(seed, rows, columns):
     generator = np.random.default_rng(seed)
-    matrix = np.maximum(generator.normal(size=(rows, columns)), 0) * (generator.random((rows, columns)) < 0.3)
+    matrix = generator.normal(size=(rows, columns)) * (generator.random((rows, columns)) < 0.3)
     cost, kept = generator.random((rows, columns)), sparse.csr_array(matrix)
     fallback = np.full((rows, columns), 1 / columns)
     assert inner(cost, kept) == pytest.approx((cost * matrix).sum())
@@ -99,10 +115,10 @@ def test_matrices_mean_the_same_sparse_and_dense(seed, rows, columns):
     np.testing.assert_allclose(least_errors(cost.T, kept), (cost.T @ matrix).min(axis=0), atol=1e-12)
 
 
-def test_a_full_matrix_stays_an_array_however_large():
-    full = np.full((600, 600), 1 / 600)
-    assert light(full) is full
-    assert isinstance(light(sparse.csr_array(full)), np.ndarray)
+@pytest.mark.parametrize("matrix", [np.full((600, 600), 1 / 600), np.eye(30)])
+def test_a_matrix_that_is_full_or_small_stays_an_array(matrix):
+    assert light(matrix) is matrix
+    assert isinstance(light(sparse.csr_array(matrix)), np.ndarray)
 
 
 def test_a_sparse_answer_with_inputs_that_never_occur_is_certified(larger):
@@ -118,14 +134,68 @@ def test_a_sparse_answer_with_inputs_that_never_occur_is_certified(larger):
 
 
 @pytest.mark.parametrize("radius", [1.0, 2.0, 4.0, 9.0, 100.0])
-def test_within_a_radius_the_best_is_found_and_the_bound_is_that_of_all_mechanisms(radius):
+def test_within_a_radius_the_best_is_found_and_the_bound_is_the_best_of_all_mechanisms(radius):
     game = euclid_game(4, 5, 0.5)
     solution = solve(game, radius=radius)
     assert solution.privacy == pytest.approx(optimum(game, radius), rel=2e-6)
     assert (game.cost / game.mass[:, None])[solution.mechanism.table > 0].max() <= radius * (1 + 1e-9)
-    assert solution.bound >= optimum(game) * (1 - 1e-9)
+    assert solution.bound == pytest.approx(optimum(game), rel=2e-6)
+    assert solution.gap == pytest.approx(1 - optimum(game, radius) / optimum(game), abs=3e-6)
+    assert solution.unrestricted.bound == solution.bound
     assert solution.privacy <= solution.within <= solution.privacy * (1 + 2e-6)
     assert solution.status is (Status.OPTIMAL if solution.gap <= 1e-6 else Status.OPTIMAL_WITHIN)
+
+
+def zipf_map(places, uniform=False):
+    """Hamming privacy on a square grid with Euclidean loss, at 30 % of what it takes to tell nothing."""
+    at = np.argwhere(np.ones((places, places)))
+    apart = np.hypot(*(at[:, None] - at[None]).T)
+    mass = np.ones(len(at)) if uniform else np.random.default_rng(0).permutation(1 / np.arange(1.0, len(at) + 1))
+    game = Game.from_prior(mass / mass.sum(), 1 - np.eye(len(at)), apart, 0.0)
+    return game.with_budget(0.3 * game.saturation)
+
+
+@pytest.mark.parametrize("uniform", [False, True])
+def test_by_hamming_the_best_is_a_program_with_two_entries_a_row(uniform):
+    # the adversary is right with sum_o max_i x[i, o], over joint laws x within the budget
+    game = zipf_map(9, uniform)
+    places, pairs = len(game.mass), len(game.mass) ** 2
+    each, none = sparse.eye_array(places), sparse.csr_array((places, places))
+    loss = np.r_[(game.cost / game.mass[:, None]).ravel(), np.zeros(places)]
+    found = linprog(
+        np.r_[np.zeros(pairs), np.ones(places)],
+        A_ub=sparse.vstack(
+            [
+                sparse.hstack([sparse.eye_array(pairs), -sparse.kron(np.ones((places, 1)), each)]),
+                sparse.csr_array([loss]),
+            ]
+        ),
+        b_ub=np.r_[np.zeros(pairs), game.budget],
+        A_eq=sparse.hstack([sparse.kron(each, np.ones((1, places))), none]),
+        b_eq=game.mass,
+    )
+    solution = solve(game)
+    assert (solution.method, solution.status) == (Method.DOUBLE_ORACLE, Status.OPTIMAL)
+    assert solution.privacy == pytest.approx(1 - found.fun, rel=2e-6)
+
+
+def test_what_nearly_all_guesses_have_in_common_is_left_out_of_the_program():
+    oracle = DoubleOracle(as_alternatives(zipf_map(9)))
+    oracle.close(1e-6, np.inf, None)
+    entries = oracle.highs.getLp().a_matrix_.start_[-1]
+    columns, rows = len(oracle.column_at[0]), len(oracle.row_at[0])
+    assert entries <= 3 * columns + rows  # its cost, its sum, its own guess; and the height of every guess
+
+
+@pytest.mark.parametrize("objective", ["average", "minimum"])
+@pytest.mark.parametrize("seed", range(3))
+def test_several_games_by_hamming_are_solved_as_by_the_whole_program(objective, seed):
+    generator = np.random.default_rng(seed)
+    priors, apart = generator.dirichlet(np.ones(7), size=2), generator.random((7, 7)) * (1 - np.eye(7))
+    both = [Game.from_prior(prior, 1 - np.eye(7), apart, 0.1) for prior in priors]
+    fast, whole = (solve(Alternatives(both, objective), method=way) for way in ("double oracle", "full program"))
+    assert fast.privacy == pytest.approx(whole.privacy, rel=2e-6)
+    assert fast.gap <= 1e-6
 
 
 def test_a_radius_that_excludes_nothing_changes_nothing():
@@ -150,12 +220,14 @@ def test_a_radius_goes_with_what_knows_of_it(options):
 
 @pytest.mark.parametrize(("rows", "share"), [(3, 0.2), (6, 0.5), (6, 0.8)])
 def test_the_first_order_solver_is_as_near_to_the_optimum_as_it_claims(rows, share):
-    game = euclid_game(rows, 4, share)
-    solution = solve(game, tolerance=0.01, method="first order")
+    game, told = euclid_game(rows, 4, share), []
+    solution = solve(game, tolerance=0.01, method="first order", progress=lambda *news: told.append(news))
     best = optimum(game)
     assert (solution.method, solution.status) == (Method.FIRST_ORDER, Status.OPTIMAL)
     assert 0.99 * best <= solution.privacy <= best * (1 + 1e-9)
     assert best * (1 - 1e-9) <= solution.bound <= best / 0.99
+    assert told[-1] == pytest.approx((solution.iterations, solution.privacy, solution.bound), rel=0.01)
+    assert solution.iterations <= 500  # above 700 if all rounds counted the same
 
 
 @given(games())
@@ -185,15 +257,100 @@ def test_the_first_order_solver_keeps_to_the_array_standard():
     np.testing.assert_allclose(own.answer(0.1, 0.0).table, plain.answer(0.1, 0.0).table, atol=1e-4)
 
 
-def test_a_device_that_is_not_there_is_named():
-    with pytest.raises(ParameterError, match=r"device.*'nowhere'"):
+@pytest.mark.parametrize(("device", "package"), [("cuda", "torch"), ("cupy", "cupy")])
+def test_a_device_whose_library_is_missing_is_told_before_any_work(device, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=f"'{device}' needs {package}"):
+        solve(euclid_game(3, 3, 0.5), 0.01, device=device)
+
+
+def test_a_device_that_is_not_there_is_named(monkeypatch):
+    def asarray(array, device):
+        raise RuntimeError(f"no {device}")
+
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(asarray=asarray))
+    with pytest.raises(ParameterError, match=r"'device' .* Got 'nowhere' .*no nowhere"):
         solve(euclid_game(3, 3, 0.5), 0.01, device="nowhere")
 
 
-def test_the_first_order_solver_says_what_it_is_not_for():
-    game = euclid_game(3, 3, 0.5)
+GAME = euclid_game(3, 3, 0.5)
+SAME = Rows(sparse.csr_array(np.eye(1, 81) - np.eye(1, 81, 9)), np.zeros(1), np.zeros(1))  # f(0|0) = f(0|1)
+LIMITED = Game(GAME.error, GAME.cost, GAME.budget, SAME, mass=GAME.mass)
+
+
+@pytest.mark.parametrize("game", [GAME.with_budget(GAME.least_loss), Alternatives((GAME, GAME)), LIMITED])
+def test_the_first_order_solver_says_what_it_is_not_for(game):
     with pytest.raises(ParameterError, match="first order"):
-        solve(game.with_budget(game.least_loss), 0.01, method="first order")
+        solve(game, 0.01, method="first order")
+
+
+@pytest.mark.parametrize("game", [Game(GAME.error, GAME.cost, GAME.budget), Alternatives((GAME, GAME)), LIMITED])
+def test_a_radius_is_for_one_game_whose_mass_is_known(game):
+    with pytest.raises(ParameterError, match=r"'radius'.*one game whose mass is known and without extra rows"):
+        solve(game, radius=5.0)
+
+
+def test_what_tells_nothing_is_not_taken_where_it_leaves_the_radius():
+    game = GAME.with_budget(2 * GAME.saturation)  # without a radius, the closed form of one release for all
+    assert solve(game).method is Method.CLOSED_FORM
+    assert solve(game, radius=1.0).privacy == pytest.approx(optimum(game, 1.0), rel=2e-6)
+    assert optimum(game, 1.0) < 0.9 * optimum(game)
+
+
+def test_the_first_order_solver_goes_by_the_certificate_and_not_by_what_it_sees(monkeypatch):
+    seen = RegretMatching.bounds
+    monkeypatch.setattr(RegretMatching, "bounds", lambda own: (seen(own)[1], *seen(own)[1:]))  # as if there
+    assert solve(euclid_game(6, 4, 0.5), 0.01, method="first order").status is Status.OPTIMAL
+
+
+def test_where_nobody_errs_the_first_order_solver_is_done():
+    solution = solve(Game(0 * GAME.error, GAME.cost, GAME.budget), 0.01, method="first order")
+    assert (solution.privacy, solution.bound, solution.status) == (0, 0, Status.OPTIMAL)
+
+
+def test_an_answer_has_no_traces_of_early_rounds():
+    own = RegretMatching(GAME.error / GAME.prior_risk, GAME.cost / GAME.budget, 1.0)
+    for _ in range(50):
+        own.play()
+    answer, whole = (own.answer(0.1, trace) for trace in (1e-3, 0.0))
+    for few, all_of_it in ((answer.table, whole.table), (answer.attacks[0], whole.attacks[0])):
+        assert (all_of_it > 0).sum() > (few > 0).sum()
+        np.testing.assert_array_equal(few, np.where(all_of_it > 1e-3, all_of_it, 0))
+
+
+def test_a_sparse_answer_that_is_not_finite_is_refused():
+    table = sparse.csr_array(np.diag([np.nan, *np.ones(8)]))
+    with pytest.raises(CertificateError, match="table holds numbers that are not finite"):
+        certify(as_alternatives(GAME), Answer(table, (np.eye(9),), np.zeros(1), np.ones(1), np.zeros(0)))
+
+
+def test_what_is_allowed_is_bounded_by_what_bounds_everything():
+    poor = Answer(np.eye(9), (np.full((9, 9), 1 / 9),), np.zeros(1), np.ones(1), np.zeros(0))  # worse than the prior's
+    found = certify(as_alternatives(GAME), poor, allowed=np.ones((9, 9), bool))
+    assert found.bound == pytest.approx(GAME.prior_risk)
+
+
+@pytest.mark.parametrize("radius", [None, 2.0])
+def test_what_is_worked_out_a_few_rows_at_a_time_is_the_same(radius, monkeypatch):
+    whole = solve(GAME, radius=radius)
+    monkeypatch.setattr(arrays, "BLOCK", 20)  # two rows of nine
+    parts = solve(GAME, radius=radius)
+    for name in ("privacy", "bound", "within", "iterations"):
+        assert getattr(parts, name) == pytest.approx(getattr(whole, name), rel=1e-9)
+
+
+@pytest.mark.parametrize("law", [[1.5, -0.5], [1.0, np.nan], [0.5, 0.2]])
+def test_sparse_laws_are_checked_like_others(law):
+    with pytest.raises(ParameterError, match="'laws'"):
+        Mechanism(sparse.csr_array(np.array([law, [0.0, 1.0]])))
+
+
+@pytest.mark.parametrize("budget", [0.01, 0.03])
+def test_the_first_order_solver_is_patient_with_a_small_budget(budget):
+    game = euclid_game(6, 6, 0.5).with_budget(budget)
+    solution = solve(game, 0.01, method="first order")
+    assert solution.status is Status.OPTIMAL
+    assert 0.99 * optimum(game) <= solution.privacy
 
 
 def test_time_that_runs_out_leaves_an_honest_gap():

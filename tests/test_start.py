@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import Game, Method, ParameterError, prefer, solve
+from hideseek import Game, MarkovProfile, Method, ParameterError, Scenario, design, prefer, solve
+from hideseek.draft import make
 from hideseek.game import as_alternatives
 from hideseek.solve.double_oracle import DoubleOracle
 from tests.games import grid_distances
@@ -79,3 +82,18 @@ def test_what_hurt_in_a_game_with_more_guesses_is_refused():
     assert max(end[0]) >= 8  # the guesses of the second game are numbered after those of the first
     with pytest.raises(ParameterError, match="guesses below 8 for releases below 8"):
         solve(game, start=end)
+
+
+def test_the_programs_of_a_design_start_with_what_hurt_before(monkeypatch):
+    starts, ends = [], [(None, None)]
+
+    def noting(game, second, start, weight):
+        made = make(game, second, start, weight)
+        assert any(start[0] is own and start[1] is chosen for own, chosen in ends)
+        starts.append(start)
+        ends.append(made.ends)
+        return made
+
+    monkeypatch.setattr(sys.modules["hideseek.design"], "make", noting)
+    design(MarkovProfile.from_matrix(WALK), Scenario.past_present(1), DISTANCE, LOSS, 0.5, workers=1)
+    assert sum(start != (None, None) for start in starts) > len(starts) / 2

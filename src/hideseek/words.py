@@ -24,7 +24,10 @@ def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
     yield "no mechanism exceeds", f"{solution.bound:.6g} {d_p.unit}".strip()
     if solution.within < solution.bound:
         yield "none within the radius exceeds", f"{solution.within:.6g} {d_p.unit}".strip()
-    yield "relative gap", f"{solution.gap:.1e} ({solution.status})"
+        yield "the radius costs at most", f"{solution.gap:.2%} of what could be"
+        yield "relative gap within it", f"{1 - solution.privacy / solution.within:.1e} ({solution.status})"
+    else:
+        yield "relative gap", f"{solution.gap:.1e} ({solution.status})"
     yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
     yield "one more unit of loss adds", f"{solution.price:.3g}"
     yield "with nothing exposed", f"{game.prior_risk:.6g} {d_p.unit}".strip()

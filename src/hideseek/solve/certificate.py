@@ -53,17 +53,12 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The repaired answer with its bounds: ``privacy`` <= value of the game <= ``bound``.
-
-    ``within`` is the bound of mechanisms that keep to what is allowed, where not everything is.
-    """
+    """The repaired answer with its bounds: ``privacy`` <= value of the game <= ``bound``."""
 
     answer: Answer
     privacy: float
     bound: float
-    within: float
     gap: float
-    gap_within: float
     privacies: FloatArray
     losses: FloatArray
 
@@ -74,7 +69,7 @@ def certify(
     """Repair an answer and bound the value of the game from both sides; refuse what cannot be repaired.
 
     ``safe`` is a mechanism that keeps every budget and row, to mix towards; one game without rows needs none. A table
-    may have been sought among the ``allowed`` releases [i, o] only: the bound is that of all mechanisms nevertheless.
+    may be sought among the ``allowed`` releases [i, o] only: the bound is then that of mechanisms that keep to them.
     """
     games = problem.games
     answer = repair(problem, answer, safe)
@@ -82,8 +77,7 @@ def certify(
     reached = privacies(problem, answer.table)
     privacy = float(reached.min() if problem.objective is Objective.MINIMUM else problem.weights @ reached)
     with np.errstate(over="ignore", invalid="ignore"):  # the next lines refuse what overflows
-        bound = upper_bound(problem, answer, rounding)
-        within = bound if allowed is None else upper_bound(problem, answer, rounding, allowed)
+        bound = upper_bound(problem, answer, rounding, allowed)
     unseen = nothing_seen(problem)
     if not bound <= unseen @ [game.prior_risk for game in games]:
         releases = answer.table.shape[1]
@@ -94,13 +88,12 @@ def certify(
             mix=unseen,
             multipliers=np.zeros_like(answer.multipliers),
         )
-        bound = upper_bound(problem, answer, rounding)
+        bound = upper_bound(problem, answer, rounding, allowed)
     losses = np.array([inner(game.cost, answer.table) for game in games])
     if not (np.isfinite(bound) and np.isfinite(losses).all() and privacy <= bound):
         raise CertificateError(f"The solver's numbers give no bounds: {privacy} to {bound}, losing {losses}.")
-    within, risk = min(within, bound), max(game.prior_risk for game in games)
-    gap, gap_within = (relative_gap(privacy, most, risk) for most in (bound, within))
-    return Certificate(answer, privacy, bound, within, gap, gap_within, reached, losses)
+    gap = relative_gap(privacy, bound, max(game.prior_risk for game in games))
+    return Certificate(answer, privacy, bound, gap, reached, losses)
 
 
 def rounding_of(problem: Alternatives) -> float:

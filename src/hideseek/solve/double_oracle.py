@@ -36,6 +36,7 @@ SETTLING = 3  # rounds before anything is forgotten, and rounds in which a guess
 KEPT_RELEASES = 3  # for every input and release, that pay best, of those that are not made
 PATIENCE = 15  # rounds without progress after which nothing more is forgotten
 SIGNIFICANT = 1e-9  # a violation or a reduced profit below this, in the unit of errors, is rounding
+FEW = 2  # guesses that are better than most at an input, in the mean, where what most have in common is left out
 UNAFFORDABLE = 1e9  # budgets that one column would cost; HiGHS refuses coefficients much larger than this
 DENSE = 100_000  # tables with fewer entries than this are cheaper dense
 
@@ -58,6 +59,9 @@ class DoubleOracle(GrowingProgram):
         # for every input: with the whole risk for a unit of errors, HiGHS's tolerances are too coarse at 2,000 places
         self.unit = (max(game.prior_risk for game in games) or 1.0) / self.inputs
         self.units = budget_units(problem)
+        self.most: FloatArray = np.zeros((len(games), self.inputs))
+        self.better: sparse.csr_array | None = None
+        self._leave_out_what_is_shared()
         weight = self.error.max(axis=0)
         self.scale = np.maximum(weight / (weight.mean() or 1.0), 1e-4)
         self.row_scale = np.ones(self.extra)
@@ -65,7 +69,7 @@ class DoubleOracle(GrowingProgram):
         if self.rows is not None:
             coefficient = abs(self.rows.matrix) @ sparse.diags_array(np.repeat(1 / self.scale, self.releases))
             self.row_scale = 1 / np.maximum(coefficient.max(axis=1).toarray().ravel(), 1e-12)
-        self.large = self.has_column.size > FORGETTING
+        self.large = self.better is None and self.has_column.size > FORGETTING
         self.rounds = 0
         self._begin()
         self.first_columns = len(self.column_at[0])
@@ -77,6 +81,22 @@ class DoubleOracle(GrowingProgram):
         """What the certificate mixes towards: see :func:`safe_mechanism`."""
         return safe_mechanism(self.problem)
 
+    def _leave_out_what_is_shared(self) -> None:
+        """Where nearly all guesses err as much as can be, as by Hamming, that is a constant of the program.
+
+        What is left are few entries, of the guesses that are ``better`` at an input: they come with its columns.
+        """
+        most = np.array([game.error.max(axis=0) for game in self.problem.games])
+        better = self.error < most[self.game_of]
+        if np.count_nonzero(better) <= FEW * most.size:
+            self.most, self.better = most, sparse.csr_array(better, dtype=np.int32)
+
+    def add_columns(self, wanted: BoolArray) -> int:
+        """Add the wanted f(o|i) that are not there, and before them the few guesses for which they matter."""
+        if self.better is not None:
+            self.add_rows(self.better @ (wanted & ~self.has_column) > 0)
+        return super().add_columns(wanted)
+
     def _begin(self) -> None:
         """Fixed rows: budgets, row sums, z <= sum_o y[s, o], extra rows. Fixed columns: y[s, o], z."""
         count, infinity = len(self.problem.games), highspy.kHighsInf
@@ -86,7 +106,7 @@ class DoubleOracle(GrowingProgram):
         objective, entries = -np.repeat(self.problem.weights, self.releases), NO_ENTRIES
         if self.several:
             lower.append(np.full(count, -infinity))
-            upper.append(np.zeros(count))
+            upper.append(self.most.sum(axis=1) / self.unit)
             objective = np.r_[np.zeros(height), -1.0]
             sums = count + self.inputs + np.arange(count)
             entries = [
@@ -137,8 +157,8 @@ class DoubleOracle(GrowingProgram):
         return wanted
 
     def worth(self, g: IntArray, i: IntArray) -> FloatArray:
-        """W[g, i] f(o|i), by x[i, o]."""
-        found: FloatArray = self.error[g, i] / self.scale[i] / self.unit
+        """W[g, i] f(o|i), by x[i, o], less what most guesses have in common."""
+        found: FloatArray = (self.error[g, i] - self.most[self.game_of[g], i]) / self.scale[i] / self.unit
         return found
 
     def height(self, g: IntArray, o: IntArray) -> IntArray:
@@ -203,7 +223,7 @@ class DoubleOracle(GrowingProgram):
                 progress(self.rounds, lower, upper)
             if upper - lower <= tolerance * upper:
                 certificate = self._certify(best, attack)
-                if certificate.gap_within <= tolerance:
+                if certificate.gap <= tolerance:
                     return certificate, False
             guesses, releases = point.vulnerable_guesses(), point.profitable_releases()
             more = bool((guesses & ~self.has_row).any() or (releases & ~self.has_column).any())
@@ -247,7 +267,7 @@ class Point:
         g, at = oracle.row_at
         joint = np.maximum(value[oracle.fixed_columns :], 0)
         self.table = gathered(joint / oracle.scale[i], i, o, (inputs, releases))
-        self.expected = value[: count * releases].reshape(count, releases) * oracle.unit
+        self.expected = value[: count * releases].reshape(count, releases) * oracle.unit + oracle.most @ self.table
         self.weight = np.maximum(dual[oracle.fixed_rows :], 0)
         self.unused = (value[oracle.fixed_columns :] == 0) & (np.array(solution.col_dual)[oracle.fixed_columns :] != 0)
         self.harmless = np.array(solution.row_value)[oracle.fixed_rows :] < 0
@@ -257,7 +277,7 @@ class Point:
         if oracle.several:
             self.mix = np.maximum(dual[count + inputs : 2 * count + inputs], 0)
         self.multipliers = dual[oracle.fixed_rows - oracle.extra : oracle.fixed_rows] * oracle.unit * oracle.row_scale
-        self.worth = dual[count : count + inputs] * oracle.unit * oracle.scale
+        self.worth = dual[count : count + inputs] * oracle.unit * oracle.scale + self.mix @ oracle.most
         self.errors = oracle.error @ self.table
         self.profit = (self.weighted_attack @ oracle.error).T
         for price, game in zip(self.prices, games, strict=True):

@@ -17,13 +17,14 @@ array API standard.
 from __future__ import annotations
 
 import time
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 
 from hideseek.arrays import FloatArray, light
-from hideseek.errors import broken_rule
+from hideseek.errors import MissingExtraError, broken_rule
 from hideseek.game import Alternatives
 from hideseek.solve.certificate import Answer, Certificate, certify
 from hideseek.solve.interior_point import Progress
@@ -31,7 +32,8 @@ from hideseek.solve.interior_point import Progress
 LATER = 4  # the power of its number by which a round counts
 CHECKED = 50  # rounds from one look at the bounds to the next
 TRACE = 1e-3  # probabilities below this share of the tolerance are left out
-PROGRESS = 0.9  # of the gap may be left once the rounds have doubled; single precision gets no further
+PROGRESS = 0.9  # of the gap may be left once the rounds have doubled; if more is, single precision gets no further
+SETTLED = 10_000  # rounds before that is looked at: with a small budget, the first thousands change little
 HALVINGS = 40  # of the interval in which the price is sought
 
 Array = Any  # of numpy, torch, cupy, or another library of the standard
@@ -124,17 +126,16 @@ def on_device(array: FloatArray, device: str | None) -> Array:
     single = array.astype(np.float32)
     if device is None:
         return single
+    own = device == "cupy"
     try:
-        if device == "cupy":
-            import cupy
-
-            return cupy.asarray(single)
-        import torch
-
-        return torch.asarray(single, device=device)
-    except (ImportError, AssertionError, RuntimeError) as error:  # not installed, built without a GPU, or none there
-        rule = "'cupy', or a device that torch has here, such as 'cuda'"
-        way_out = f"Install hideseek[gpu], or leave it out to use numpy ({error})."
+        library = import_module("cupy" if own else "torch")
+    except ImportError as error:
+        package = "cupy: install the one for your CUDA" if own else "torch: pip install 'hideseek[gpu]'"
+        raise MissingExtraError(f"The device {device!r} needs {package}. Without a device, a core is used.") from error
+    try:
+        return library.asarray(single) if own else library.asarray(single, device=device)
+    except (AssertionError, RuntimeError) as error:  # built without a GPU, none there, or no such device
+        rule, way_out = "'cupy', or one that torch has here, such as 'cuda'", f"Leave it out to use a core ({error})."
         raise broken_rule("device", "solve", rule, repr(device), way_out) from error
 
 
@@ -142,15 +143,20 @@ def first_order(
     problem: Alternatives, tolerance: float, deadline: float, progress: Progress | None, device: str | None
 ) -> tuple[Certificate, int, bool]:
     """Play until the certificate closes, or nothing moves any more; also the rounds, and whether time ran out first."""
-    game, more = problem.games[0], len(problem.games) > 1
+    game = problem.games[0]
     spare = game.budget - game.least_loss
-    if more or game.rows is not None or not spare > 0:
-        rule = "'first order' only for one game without extra rows, with a budget above the least possible loss"
-        raise broken_rule("method", "solve", rule, "another game", "Use 'auto'.")
+    for wrong, got in (
+        (len(problem.games) > 1, "several games"),
+        (game.rows is not None, "extra rows"),
+        (not spare > 0, f"a budget of {game.budget:g}, where no less can be lost"),
+    ):
+        if wrong:
+            rule = "'first order' only for one game without extra rows, with a budget above the least possible loss"
+            raise broken_rule("method", "solve", rule, got, "Use 'auto'.")
     risk = game.prior_risk or 1.0
     error, cost = on_device(game.error / risk, device), on_device(game.cost / game.budget, device)
     own = RegretMatching(error, cost, game.budget / spare)
-    wanted, seen = tolerance, (CHECKED, np.inf)
+    wanted, seen = tolerance, (SETTLED // 2, np.inf)
     while True:
         for _ in range(CHECKED):
             own.play()

@@ -73,7 +73,8 @@ class GrowingProgram(ABC):
         g, there = self.row_at
         new, row = pairs_with_equal(o, there, self.releases)
         fixed, limit = self.column(i, o)
-        start, index, value = compressed([*fixed, (new, self.fixed_rows + row, -self.worth(g[row], i[new]))], len(i))
+        guessed = nonzero(new, self.fixed_rows + row, -self.worth(g[row], i[new]))
+        start, index, value = compressed([*fixed, guessed], len(i))
         zero = np.zeros(len(i))
         accept(self.highs.addCols(len(i), zero, zero, limit, len(index), start, index, value))
         self.column_at = with_more(self.column_at, i, o)
@@ -90,7 +91,7 @@ class GrowingProgram(ABC):
         new, column = pairs_with_equal(o, there, self.releases)
         parts = [
             (np.arange(len(g)), self.height(g, o), np.ones(len(g))),
-            (new, self.fixed_columns + column, -self.worth(g[new], i[column])),
+            nonzero(new, self.fixed_columns + column, -self.worth(g[new], i[column])),
         ]
         start, index, value = compressed(parts, len(g))
         below = np.full(len(g), -highspy.kHighsInf)
@@ -152,6 +153,12 @@ def delete(function: Callable[[int, npt.NDArray[np.int32]], highspy.HighsStatus]
 def with_more(pairs: Pairs, left: IntArray, right: IntArray) -> Pairs:
     """Pairs of numbers, and some more of them."""
     return np.concatenate((pairs[0], left)), np.concatenate((pairs[1], right))
+
+
+def nonzero(major: IntArray, minor: IntArray, value: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Triples without those of no value."""
+    kept = value != 0
+    return (major, minor, value) if kept.all() else (major[kept], minor[kept], value[kept])
 
 
 def compressed(parts: Triples, count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]:

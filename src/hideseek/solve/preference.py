@@ -99,7 +99,7 @@ class _Preference(DoubleOracle):
         """The first game's floor in place of z; the releases that the solution makes, and the guesses against it."""
         row, z = len(self.problem.games) + self.inputs, self.fixed_columns - 1
         self.highs.changeCoeff(row, z, 0.0)
-        self.highs.changeRowBounds(row, -highspy.kHighsInf, -self.floor / self.unit)
+        self.highs.changeRowBounds(row, -highspy.kHighsInf, (self.most[0].sum() - self.floor) / self.unit)
         table = self.solution.mechanism.table
         guesses = np.zeros_like(self.has_row)
         for own in self.guesses_of:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -12,7 +12,7 @@ from hideseek.arrays import BoolArray, FloatArray, Matrix, dense, one_of, scalar
 from hideseek.errors import CertificateError, SolverError, broken_rule
 from hideseek.game import Alternatives, Game, as_alternatives
 from hideseek.mechanism import Mechanism
-from hideseek.solve.certificate import Certificate, certify
+from hideseek.solve.certificate import Certificate, certify, relative_gap
 from hideseek.solve.closed_form import closed_forms
 from hideseek.solve.double_oracle import DoubleOracle
 from hideseek.solve.first_order import first_order
@@ -48,10 +48,10 @@ class Solution:
     """A mechanism with the proof of how good it is: ``privacy`` <= value of the game <= ``bound``.
 
     ``privacy`` is what the returned table guarantees against the best attack, ``bound`` what no mechanism can exceed;
-    ``gap`` is their relative distance. ``within`` is what none exceeds that keeps to the radius, where one was asked
-    for. ``attacks``, ``prices``, ``privacies`` and ``losses`` have one entry for each game solved together; ``attack``,
-    ``price`` and ``quality_loss`` are those of the first. ``end`` holds the (guess, release) that hurt in the double
-    oracle's program.
+    ``gap`` is their relative distance. Where a radius was asked for, ``within`` is what none exceeds that keeps to it,
+    and ``unrestricted`` the solution without it, which proves the bound. ``attacks``, ``prices``, ``privacies`` and
+    ``losses`` have one entry for each game solved together; ``attack``, ``price`` and ``quality_loss`` are those of the
+    first. ``end`` holds the (guess, release) that hurt in the double oracle's program.
     """
 
     game: Game | Alternatives
@@ -68,6 +68,7 @@ class Solution:
     method: Method
     iterations: int
     end: Pairs | None = None
+    unrestricted: Solution | None = None
 
     @property
     def attack(self) -> FloatArray:
@@ -104,9 +105,10 @@ def solve(
     ``start`` tells the double oracle which guesses hurt in a game like this one: the ``end`` of its solution. Releases
     are not taken over: the table stays near the first ones among its equals, which is worth more against who remembers
     (measured: by 9 %). With a ``radius`` no input is given a release that loses more than that in the mean; the bound
-    and the gap are those of all mechanisms nevertheless, and ``within`` is the bound of those that keep to the radius.
-    The method ``"first order"`` is the one for a ``device`` of torch such as ``"cuda"``, or for ``"cupy"``, which pays
-    past 500 places and for a tolerance of a thousandth or more.
+    and the gap are those of all mechanisms nevertheless, so that the game is solved twice, and ``within`` is the bound
+    of those that keep to the radius. The method ``"first order"`` is the one for a ``device`` of torch such as
+    ``"cuda"``, or for ``"cupy"``, which pays from 500 places on for a tolerance of a hundredth, and from 2,000 on for a
+    thousandth.
 
     >>> game = Game.from_prior([0.5, 0.3, 0.2], 1 - np.eye(3), 1 - np.eye(3), budget=0.1)
     >>> solution = solve(game)
@@ -116,8 +118,9 @@ def solve(
     tolerance = scalar(tolerance, "tolerance", "solve", "a number > 0", least=np.finfo(float).tiny)
     deadline = np.inf if time_limit is None else time.monotonic() + scalar(time_limit, "time_limit", "solve")
     method = checked_method(method, radius, device)
+    if radius is not None:
+        return solve_within(game, radius, tolerance, time_limit, progress, start)
     problem = as_alternatives(game)
-    allowed = None if radius is None else within_radius(problem, scalar(radius, "radius", "solve"))
     if method in (Method.AUTO, Method.CLOSED_FORM):
         certificate = in_closed_form(problem, tolerance)
         if certificate is not None:
@@ -133,7 +136,7 @@ def solve(
         return finished(game, certificate, status_of(certificate, tolerance, late), method, rounds)
     if method is not Method.FULL_PROGRAM:
         try:
-            oracle = DoubleOracle(problem, start, allowed)
+            oracle = DoubleOracle(problem, start)
             certificate, late = oracle.close(tolerance, deadline, progress)
             status = status_of(certificate, tolerance, late)
             return finished(
@@ -149,11 +152,14 @@ def solve(
 def checked_method(name: Method | str, radius: float | None, device: str | None) -> Method:
     """The method of this name, or the one that a radius or a device demands."""
     method = one_of(Method, str(name).replace("_", " "), "method", "solve")
+    if radius is not None and device is not None:
+        raise broken_rule("device", "solve", "given without a radius", repr(device))
     for parameter, value, only in (("radius", radius, Method.DOUBLE_ORACLE), ("device", device, Method.FIRST_ORDER)):
         if value is not None:
             if method not in (Method.AUTO, only):
-                rule = f"given with the method 'auto' or {str(only)!r}; a radius and a device are not given together"
-                raise broken_rule(parameter, "solve", rule, f"{method}")
+                raise broken_rule(
+                    parameter, "solve", f"given with the method 'auto' or {str(only)!r}", repr(str(method))
+                )
             method = only
     return method
 
@@ -162,18 +168,46 @@ def status_of(certificate: Certificate, tolerance: float, late: bool) -> Status:
     """What the gap and the clock say."""
     if certificate.gap <= tolerance:
         return Status.OPTIMAL
-    if certificate.gap_within <= tolerance:
-        return Status.OPTIMAL_WITHIN
     return Status.TIME_LIMIT if late else Status.STALLED
 
 
-def within_radius(problem: Alternatives, radius: float) -> BoolArray:
+def solve_within(
+    game: Game | Alternatives,
+    radius: float,
+    tolerance: float,
+    time_limit: float | None,
+    progress: Progress | None,
+    start: Pairs | None,
+) -> Solution:
+    """The best mechanism within a radius, after the best of all, which proves what the radius costs."""
+    problem = as_alternatives(game)
+    allowed = allowed_within(problem, scalar(radius, "radius", "solve"))
+    half = None if time_limit is None else time_limit / 2
+    free = solve(game, tolerance, time_limit=half, progress=progress, start=start)
+    if allowed[free.mechanism.laws.nonzero()].all():
+        return replace(free, unrestricted=free)
+    oracle = DoubleOracle(problem, free.end, allowed)
+    deadline = np.inf if half is None else time.monotonic() + half
+    certificate, late = oracle.close(tolerance, deadline, progress)
+    status = status_of(certificate, tolerance, late)
+    found = finished(game, certificate, status, Method.DOUBLE_ORACLE, oracle.rounds, None if late else oracle.end())
+    gap = relative_gap(found.privacy, free.bound, problem.games[0].prior_risk)
+    if status is Status.OPTIMAL and gap > tolerance:
+        status = Status.OPTIMAL_WITHIN
+    within = min(found.bound, free.bound)
+    return replace(found, bound=free.bound, within=within, gap=gap, status=status, unrestricted=free)
+
+
+def allowed_within(problem: Alternatives, radius: float) -> BoolArray:
     """The releases [i, o] that lose no more than the radius in the mean, given the input; each must have one."""
     game = problem.games[0]
-    if len(problem.games) > 1 or game.rows is not None or not game.mass.size:
-        raise broken_rule(
-            "radius", "solve", "given with one game whose mass is known and without extra rows", "another"
-        )
+    for wrong, got in (
+        (len(problem.games) > 1, "several games"),
+        (game.rows is not None, "extra rows"),
+        (not game.mass.size, "no mass"),
+    ):
+        if wrong:
+            raise broken_rule("radius", "solve", "given with one game whose mass is known and without extra rows", got)
     allowed: BoolArray = game.cost <= radius * (1 + 1e-12) * game.mass[:, None]
     if not allowed.any(axis=1).all():
         least = float((game.cost.min(axis=1)[game.mass > 0] / game.mass[game.mass > 0]).max())
@@ -241,7 +275,7 @@ def finished(
         mechanism=Mechanism(answer.table, first.inputs, first.releases),
         privacy=certificate.privacy,
         bound=certificate.bound,
-        within=certificate.within,
+        within=certificate.bound,
         gap=certificate.gap,
         attacks=answer.attacks,
         prices=answer.prices,
