@@ -11,7 +11,9 @@ import stat
 import subprocess
 import sys
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, replace
+from importlib.metadata import version
 from pathlib import Path
 
 import fsspec
@@ -25,7 +27,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from hideseek import Codebook, EngineError, Job, MissingExtraError, ParameterError, TraceError, fleet, synthetic_city
+from hideseek import (
+    Codebook,
+    EngineError,
+    Fleet,
+    Grid,
+    Job,
+    MarkovProfile,
+    MissingExtraError,
+    OutputError,
+    ParameterError,
+    Scenario,
+    SolverError,
+    TraceError,
+    fleet,
+    synthetic_city,
+)
+from hideseek.cli import many
+from hideseek.codebook import codebook_from
 from hideseek.fleet import engines, outputs
 from hideseek.fleet import job as jobs
 from hideseek.fleet import run as running
@@ -78,6 +97,7 @@ def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
     )
     assert status == 0, err
     facts = json.loads(out)
+    assert facts["labels"] == str(Path("all", "labels.parquet").absolute())
     table = pd.read_parquet(facts["labels"])
     assert table["budget"].tolist() == ["20%", "100000"] * 4
     assert (facts["users"], facts["codebooks"], facts["reused"], facts["unusable"]) == (4, 8, 0, 0)
@@ -110,7 +130,8 @@ def test_the_columns_are_these_whatever_the_users(undisturbed):
 def test_results_are_their_owners_only_and_codebooks_can_be_loaded(undisturbed):
     files = [path for path in undisturbed.rglob("*") if path.is_file()]
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
-    assert stat.S_IMODE(undisturbed.stat().st_mode) == 0o700
+    for folder in (undisturbed, undisturbed / "codebooks", undisturbed / "done"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert len([Codebook.load(path) for path in undisturbed.rglob("*.hideseek")]) == 4
 
 
@@ -126,9 +147,36 @@ def test_the_fleet_is_told_in_words(run, undisturbed, city):
     status, out, err = run("fleet", city, "--out", undisturbed, *WORDS)
     assert status == 0, err
     assert "4 users, 4 codebooks" in out
-    assert re.search(r"done before\s*│\s*4", out)
+    assert re.search(r"done by a run before\s*│\s*4", out)
     assert "kept of the ceiling" in out
     assert "labels.parquet" in out
+
+
+def test_the_command_hands_every_option_over(run, monkeypatch):
+    calls = []
+    monkeypatch.setattr(many, "fleet", lambda *call: calls.append(call) or Fleet("x", 5, 1, 2, {}, 3, 6, None, None))
+    words = "--grid 3x4 --box 1,2,3,4 --step 10min --memory 2 --gaps 3 --quality euclid --budget 5 --privacy hamming"
+    status, out, err = run("fleet", "data", "--out", "o", *words.split(), "--workers", 7, "--engine", "dask://h:1")
+    assert status == 0, err
+    job = Job((3, 4), (1, 2, 3, 4), "10min", 2, 3, ("hamming",), "euclid", ("5",))
+    assert [call[:5] for call in calls] == [(Path("data"), "o", job, 7, "dask://h:1")]
+    assert "3 users, 6 codebooks" in out
+    assert re.search(r"no longer in the data, files still there\s*│\s*3", out)
+
+
+def test_who_could_not_protect_anybody_says_so_by_the_status(run, monkeypatch):
+    monkeypatch.setattr(many, "fleet", lambda *_: Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None))
+    assert run("fleet", "data", "--out", "o")[0] == 1
+
+
+def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(many, "fleet", interrupted)
+    status, _, err = run("fleet", "data", "--out", "o")
+    assert status == 130
+    assert "The same command goes on" in err
 
 
 # what happens on the way
@@ -256,6 +304,16 @@ def test_a_worker_has_one_thread_from_its_birth(monkeypatch):
         assert {one for _, one in engines.each_result(engine, born_with, names)} == {"1"}
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
+def test_workers_end_with_the_engine_which_repeats_no_call_that_nobody_died_of():
+    with engines.engine_of("joblib", 1) as engine:
+        ((_, worker),) = engines.each_result(engine, os.getpid, iter([()]))
+        assert Path(f"/proc/{worker}").exists()
+        with pytest.raises(ZeroDivisionError):
+            engine.again(ZeroDivisionError(), abs, -1)
+    assert not Path(f"/proc/{worker}").exists()
+
+
 class Slow:
     """An engine that finishes its calls one at a time, when it is waited for."""
 
@@ -276,6 +334,20 @@ class Slow:
         raise error
 
 
+def test_calls_that_share_a_process_are_made_one_at_a_time():
+    busy, most = [], []
+
+    def work(number):
+        busy.append(number)
+        most.append(len(busy))
+        time.sleep(0.01)
+        busy.remove(number)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(engines.alone, [work] * 8, range(8)))
+    assert most == [1] * 8
+
+
 def test_only_a_few_tasks_are_under_way_at_a_time():
     engine, drawn = Slow(), []
     tasks = ((drawn.append(k) or k,) for k in range(50))
@@ -284,6 +356,12 @@ def test_only_a_few_tasks_are_under_way_at_a_time():
         assert result == task * task
         assert len(drawn) - done < 2 * engine.workers()
     assert (done, engine.most) == (50, 6)
+
+
+def test_no_task_is_left_out_while_there_are_no_workers(monkeypatch):
+    monkeypatch.setattr(Slow, "workers", lambda _: 0)
+    found = engines.each_result(Slow(), abs, iter([(-1,), (-2,), (-3,)]))
+    assert dict(found) == {(-1,): 1, (-2,): 2, (-3,): 3}
 
 
 def test_progress_counts_users_from_those_done_before(city, undisturbed, tmp_path):
@@ -370,13 +448,36 @@ def test_file_names_are_safe_and_differ_even_where_case_is_ignored(users):
     assert all(re.fullmatch(r"[a-z0-9_%-]{1,200}", name) for name in names)
 
 
-def test_a_design_that_fails_does_not_take_the_others_with_it(city, tmp_path):
-    # with two releases remembered and a budget of 0 nothing can be hidden, and some histories cannot keep it
-    job = Job(grid=(1, 2), box=(45.0, 45.1, -5.0, -4.8), privacy=("hamming",), budgets=("20%", "1e-300"))
-    fleet(city, tmp_path / "out", job, workers=1)
-    table = pd.read_parquet(tmp_path / "out" / "labels.parquet")
-    assert table.loc[table["budget"] == "20%", "codebook"].notna().all()
-    assert (table["codebook"].isna() == table["reason"].notna()).all()
+ONE = CITY[CITY["user_id"] == "person-000"].reset_index(drop=True)
+
+
+def test_a_design_that_fails_does_not_take_the_others_with_it(monkeypatch):
+    designed = jobs.designed
+
+    def failing(profile, job, privacy, budget):
+        if budget == "20%":
+            raise SolverError("HiGHS does not take the program.")
+        return designed(profile, job, privacy, budget)
+
+    monkeypatch.setattr(jobs, "designed", failing)
+    start = time.perf_counter()
+    results = protect("person-000", ONE, replace(JOB, budgets=("20%", "40%")))
+    assert sum(row.seconds for row, _ in results) <= time.perf_counter() - start
+    assert [(row.budget, row.reason, row.bytes) for row, _ in results] == [
+        ("20%", "HiGHS does not take the program.", None),
+        ("40%", None, len(results[1][1])),
+    ]
+    assert not results[0][1]
+
+
+def test_every_option_of_a_job_reaches_the_codebook():
+    job = Job((1, 2), None, "20min", 2, 2, ("euclid",), "hamming", ("30%",))
+    ((row, content),) = protect("person-000", ONE, job)
+    book = codebook_from(memoryview(content))
+    assert (book.step, book.scenario, len(book.gaps)) == ("20min", Scenario.past_present(2), 1)
+    assert (book.privacy.name, book.quality.name) == ("distance", "Hamming")
+    busiest = MarkovProfile.fit(ONE, Grid.covering(ONE, 1, 2), "20min").stationary.max()
+    assert row.budget_value == pytest.approx(0.3 * (1 - busiest))  # always the busiest place: that tells nothing
 
 
 def test_an_unexpected_error_is_told_by_its_name_alone(monkeypatch):
@@ -384,8 +485,7 @@ def test_an_unexpected_error_is_told_by_its_name_alone(monkeypatch):
         raise ZeroDivisionError("at 37.75134 -122.39488")
 
     monkeypatch.setattr(jobs, "evaluate", failing)
-    rows = CITY[CITY["user_id"] == "person-000"].reset_index(drop=True)
-    ((row, content),) = protect("person-000", rows, JOB)
+    ((row, content),) = protect("person-000", ONE, JOB)
     assert (row.reason, content, row.codebook) == ("unexpected ZeroDivisionError", b"", None)
 
 
@@ -419,14 +519,16 @@ class Closed(MemoryFileSystem):
 def test_a_store_that_cannot_be_written_to_is_told_before_any_work(city, monkeypatch):
     fsspec.register_implementation("closed", Closed, clobber=True)
     monkeypatch.setattr(running, "spooled", None)
-    with pytest.raises(OSError, match=r"bucket cannot be used: LookupError: no credentials"):
+    with pytest.raises(
+        OutputError, match=r"closed://bucket/ for the results cannot be used: LookupError: no credentials"
+    ):
         fleet(city, "closed://bucket", JOB, workers=1)
 
 
 def test_a_folder_holds_one_job(city, undisturbed, tmp_path):
     other = Job(grid=(1, 2), privacy=("euclid",))
     before = (undisturbed / "fleet.json").read_bytes()
-    with pytest.raises(ParameterError, match=r"privacy \['hamming'\], not \['euclid'\].*Give another folder"):
+    with pytest.raises(ParameterError, match=r"\['hamming'\], where \['euclid'\] is asked for.*Give another folder"):
         fleet(city, undisturbed, other, workers=1)
     assert (undisturbed / "fleet.json").read_bytes() == before
     # where nothing was finished, nothing is lost
@@ -434,6 +536,76 @@ def test_a_folder_holds_one_job(city, undisturbed, tmp_path):
     with pytest.raises(TraceError):
         fleet(tmp_path / "fleet.json", tmp_path, other, workers=1)
     assert b"euclid" in (tmp_path / "fleet.json").read_bytes()
+
+
+OTHERS = {
+    "grid": (2, 2),
+    "box": (0.0, 1.0, 0.0, 1.0),
+    "step": "10min",
+    "memory": 2,
+    "gaps": 2,
+    "privacy": ("euclid",),
+    "quality": "euclid",
+    "budgets": ("30%",),
+}
+
+
+@pytest.mark.parametrize("name", [*asdict(JOB), "hideseek", "schema"])
+def test_a_job_is_another_by_any_of_its_options_and_by_the_release(name, tmp_path, monkeypatch):
+    with outputs.Outputs(tmp_path, JOB).taken():
+        outputs.Outputs(tmp_path, JOB).finish("ann", "digest", [])
+    monkeypatch.setattr(outputs, "version", lambda _: "0.0.1" if name == "hideseek" else version("hideseek"))
+    monkeypatch.setattr(outputs, "SCHEMA", 2 if name == "schema" else 1)
+    other = replace(JOB, **{name: OTHERS[name]}) if name in OTHERS else JOB
+    with pytest.raises(ParameterError, match=f"Got {name} "), outputs.Outputs(tmp_path, other).taken():
+        pass
+
+
+def test_a_folder_that_does_not_tell_its_job_holds_another_one(tmp_path):
+    (tmp_path / "done").mkdir()
+    (tmp_path / "done" / "ann.json").touch()
+    (tmp_path / "fleet.json").write_text('{"schema":')
+    with pytest.raises(ParameterError, match="holds the same job"), outputs.Outputs(tmp_path, JOB).taken():
+        pass
+
+
+def test_who_lacks_anything_that_was_written_is_not_finished(tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs, "TOGETHER", 2)
+    own = outputs.Outputs(tmp_path, JOB)
+
+    def finish(user):
+        row = Row(user=user, fixes=1, privacy_metric="hamming", budget="20%", bytes=3)
+        own.finish(user, "digest", [(row, b"abc")])
+
+    def finished():
+        return "".join(mark.user for mark in own.marks("abcdef"))
+
+    for user in "abcde":
+        finish(user)
+    assert finished() == "".join(own.assemble("abcde")["user"].to_pylist()) == "abcde"
+    (tmp_path / outputs.codebook_name("a", "hamming", "20%")).write_bytes(b"ab")
+    (tmp_path / outputs.mark_name("b")).write_bytes((tmp_path / outputs.mark_name("c")).read_bytes())
+    monkeypatch.setattr(outputs.Outputs, "write", None)
+    with pytest.raises(TypeError):  # as if killed before anything is written
+        finish("d")
+    assert finished() == "ce"
+
+
+def test_a_user_is_counted_once_however_many_designs_fail():
+    columns = {
+        "user": ["ann", "ann", "bob", "bob"],
+        "kept": [0.5, 0.7, None, None],
+        "seconds": [1.0, 2.0, 4.0, 8.0],
+        "reason": [None, None, "still", "still"],
+    }
+    found = running.summary(pa.table(columns), "x", 1, 7)
+    assert found == Fleet("x", 2, 1, 1, {"still": 1}, 7, 2, pytest.approx(0.6), 3.0)
+
+
+def test_who_has_a_codebook_is_protected_whatever_else_failed():
+    columns = {"user": ["ann", "ann"], "kept": [0.5, None], "seconds": [1.0, 2.0], "reason": [None, "HiGHS"]}
+    found = running.summary(pa.table(columns), "x", 0, 0)
+    assert (found.unusable, found.reasons, found.codebooks) == (0, {}, 1)
 
 
 def written_by(monkeypatch, *call, **more):
@@ -470,6 +642,36 @@ def test_nothing_stays_of_traces_that_a_user_has_no_more(city, tmp_path, undistu
     assert "two or more places" in labels_of(tmp_path / "out").loc["person-001", "reason"]
 
 
+def test_what_a_killed_run_left_half_written_goes_and_nothing_else(tmp_path):
+    left = [".fleet.json.a1_b2c3d", "done/.ann.json.12345678", "codebooks/hamming-20%/.ann.hideseek.abcdefgh"]
+    others = [".bashrc", ".env.production", "notes/.hidden.json.12345678", "done/.keep", "codebooks/.gitignore"]
+    for name in left + others:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    with outputs.Outputs(tmp_path, JOB).taken():
+        pass
+    assert not any((tmp_path / name).exists() for name in left)
+    assert all((tmp_path / name).exists() for name in others)
+
+
+def test_a_folder_that_is_refused_is_left_as_it_is(undisturbed):
+    left = undisturbed / ".fleet.json.12345678"
+    left.touch()
+    refused = pytest.raises(ParameterError, match="same job")
+    with refused, outputs.Outputs(undisturbed, replace(JOB, gaps=2)).taken():
+        pass
+    assert left.exists()
+    left.unlink()
+
+
+def test_who_left_the_data_is_counted(undisturbed, tmp_path):
+    subprocess.run(["cp", "-rp", undisturbed, tmp_path / "out"], check=True)
+    CITY[CITY["user_id"] != "person-001"].to_csv(tmp_path / "fewer.csv", index=False)
+    found = fleet(tmp_path / "fewer.csv", tmp_path / "out", JOB, workers=1)
+    assert (found.users, found.reused, found.departed) == (3, 3, 1)
+    assert list((tmp_path / "out").rglob("person-001.hideseek"))
+
+
 def test_two_runs_do_not_share_a_folder(city, tmp_path):
     mine = outputs.Outputs(tmp_path / "out", JOB)
     with mine.taken(), pytest.raises(ParameterError, match="no other fleet is at work"):
@@ -482,9 +684,14 @@ def test_two_runs_do_not_share_a_folder(city, tmp_path):
     ("words", "error", "said"),
     [
         (["nowhere", "--out", "o"], "TraceError", "nowhere"),
-        (["CITY", "--out", "/proc/nowhere"], "FileNotFoundError", "nowhere"),
+        (
+            ["CITY", "--out", "/proc/nowhere"],
+            "OutputError",
+            "/proc/nowhere/ for the results cannot be used: No such file",
+        ),
+        (["CITY", "--out", ""], "ParameterError", "'out'"),
         (["CITY", "--out", "nope://x"], "ParameterError", "Protocol not known: nope"),
-        (["CITY", "--out", "CITY"], "FileExistsError", "city.csv"),
+        (["CITY", "--out", "CITY"], "OutputError", "city.csv"),
         (["CITY", "--out", "o", "--engine", "spark"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
         (["CITY", "--out", "o", "--engine", "dask://host"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
         (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1"], "EngineError", "127.0.0.1:1"),
@@ -528,7 +735,8 @@ def test_a_package_that_is_not_installed_is_named(run, city, tmp_path, monkeypat
 
 
 def test_a_job_is_refused_where_it_is_made():
-    for wrong in ({"privacy": ("metres",)}, {"privacy": ()}, {"budgets": ()}, {"budgets": ("-5%",)}, {"gaps": 0}):
+    wrongs = {"privacy": ("metres",)}, {"privacy": ()}, {"quality": "metres"}, {"budgets": ()}, {"budgets": ("-5%",)}
+    for wrong in (*wrongs, {"gaps": 0}, {"box": (2.0, 1.0, 3.0, 4.0)}):
         with pytest.raises(ParameterError):
             Job(**wrong)
     with pytest.raises(ParameterError, match="'job'"):

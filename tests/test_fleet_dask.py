@@ -10,9 +10,11 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from distributed.scheduler import KilledWorker
 
 from hideseek import EngineError, fleet
 from hideseek.fleet import engines
@@ -160,6 +162,40 @@ def test_workers_with_another_hideseek_are_refused(dask, city, tmp_path):
         said = str(refused.value)
     assert re.search(r"worker at tcp://127\S+ has hideseek 0\.0\.1; here it is", said)
     assert not (tmp_path / "out").exists()
+
+
+class Fickle:
+    """A client whose calls end as it is told: with a value, with an error, or never; busy at first."""
+
+    def __init__(self, *ends):
+        self.ends, self.busy = list(ends), [True]
+
+    def get_executor(self, pure):
+        assert not pure  # a call that is made again is not the one that failed
+        return self
+
+    def submit(self, *_):
+        future, end = Future(), self.ends.pop(0)
+        if isinstance(end, Exception):
+            future.set_exception(end)
+        elif end is not None:
+            future.set_result(end)
+        return future
+
+    def processing(self):
+        return {"one": (), "other": ("call",) if self.busy and self.busy.pop() else ()}
+
+
+def test_a_call_that_a_cluster_gave_up_is_made_twice_more(monkeypatch):
+    monkeypatch.setattr(engines, "WAITING", 0.01)
+    died, never = KilledWorker("call", None, 1), None
+    for first in (died, engines.ForgottenError()):
+        for ends, result in (([5], 5), ([died, 5], 5), ([never, 5], 5), ([never, died], None), ([never, never], None)):
+            client = Fickle(*ends)
+            assert engines.Cluster(client).again(first, abs, -5) == result
+            assert not client.ends
+        with pytest.raises(EngineError, match=r"cluster was lost \(OSError\)"):
+            engines.Cluster(Fickle(OSError("gone"), 5)).again(first, abs, -5)
 
 
 def test_something_else_that_listens_is_no_scheduler(city, tmp_path, monkeypatch):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import tarfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,12 +12,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from hideseek import TraceError, TraceWarning, read_traces, synthetic_city
+from hideseek import OutputError, TraceError, TraceWarning, read_traces, spool, synthetic_city
 from hideseek.spool import ROW, spooled
 
 CITY = synthetic_city(people=3, days=2, seed=4)
 CITY = CITY.sample(frac=1, random_state=0)  # files need not be in order
-TWICE = pd.concat([CITY, CITY.head(40)])  # nor say everything once
+TWICE = pd.concat([CITY, CITY.head(40).assign(latitude=1.0)])  # nor say one thing of every moment
 FAR = pd.Timestamp("2031-01-01", tz="UTC")
 
 
@@ -38,13 +40,14 @@ def by_user(form, pattern):
     return {pattern.format(name): form(rows) for name, rows in TWICE.groupby("user_id")}
 
 
-def by_day(**more):
-    return {f"{day}.csv": as_csv(rows) for day, rows in TWICE.groupby(TWICE["tracked_at"].dt.date)}
+def by_day(traces):
+    return {f"{day}.csv": as_csv(rows) for day, rows in traces.groupby(traces["tracked_at"].dt.date)}
 
 
 LAYOUTS = {
     "one CSV": {"city.csv": as_csv(TWICE)},
-    "a CSV a day": by_day(),
+    "a CSV a day": by_day(TWICE),
+    "a row each": {"city.csv": as_csv(TWICE.drop_duplicates("user_id"))},
     "a CSV a user": by_user(lambda rows: as_csv(rows.drop(columns="user_id")), "{}.csv"),
     "a cab a user": by_user(as_cab, "new_{}.txt"),
     "files of a user in a folder": {
@@ -88,7 +91,7 @@ def test_every_user_alone_is_as_in_the_whole(tmp_path, layout, kind):
 
 def test_who_has_no_row_is_listed_with_the_reason_and_without_a_location(tmp_path):
     files = {
-        "new_good.txt": as_cab(CITY.head(9)),
+        "new_good.txt": as_cab(CITY.head(9)) + "95.5 -122.4 0 1213084687\n",
         "new_aaa.txt": "",  # comes first, when the format is not known yet
         "new_nan.txt": "nan nan 0 1213084687\n",
         "new_pole.txt": "95.5 -122.4 0 1213084687\n",
@@ -96,7 +99,7 @@ def test_who_has_no_row_is_listed_with_the_reason_and_without_a_location(tmp_pat
         "new_words.txt": "I was at 37.7512 -122.4\n",
         "new_nul.txt": "37.7512 -122.4 0 1213084687\n" * 5000 + "\0",
     }
-    said = r"^2 rows could not be read: user_id must be given \(1\), latitude must be in \[-90, 90\] \(1\)\.$"
+    said = r"^3 rows could not be read: latitude must be in \[-90, 90\] \(2\), user_id must be given \(1\)\.$"
     with ExitStack() as stack:
         with pytest.warns(TraceWarning, match=said):
             spool = stack.enter_context(spooled(lay(tmp_path, files)))
@@ -137,9 +140,14 @@ def test_a_file_that_cannot_be_opened_does_not_stop_the_others(tmp_path, monkeyp
 
 
 def test_the_digest_changes_with_a_users_rows_and_with_nothing_else(tmp_path):
-    before = by_user(as_cab, "new_{}.txt")
-    after = before | {"new_person-001.txt": before["new_person-001.txt"].replace("0 1", "0 2", 1)}
-    with spooled(lay(tmp_path / "a", before)) as first, spooled(lay(tmp_path / "b", after)) as second:
+    earliest = CITY.index == CITY.loc[CITY["user_id"] == "person-001", "tracked_at"].idxmin()
+    before, after = (by_day(CITY.assign(latitude=CITY["latitude"] + move * earliest)) for move in (0, 0.01))
+    told = []
+    with (
+        spooled(lay(tmp_path / "a", before), told.append) as first,
+        spooled(lay(tmp_path / "b", after)) as second,
+    ):
+        assert told == [1, 2]
         assert len({first.digest(user) for user in first.users}) == 3
         assert [user for user in first.users if first.digest(user) != second.digest(user)] == ["person-001"]
 
@@ -157,4 +165,17 @@ def test_a_folder_without_any_row_is_an_error(tmp_path):
     with pytest.raises(TraceError, match="no rows"), spooled(tmp_path):
         pass
     with pytest.raises(TraceError, match="a: the file is empty"), spooled(lay(tmp_path, {"a.txt": "", "b.txt": ""})):
+        pass
+
+
+def test_a_temporary_folder_that_is_full_is_named(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(spool, "append", full)
+    synthetic_city(people=1, days=1).to_csv(tmp_path / "city.csv", index=False)
+    with (
+        pytest.raises(OutputError, match=r"temporary folder .* No space left on device\. Set TMPDIR"),
+        spooled(tmp_path),
+    ):
         pass

@@ -10,6 +10,7 @@ HideseekError
 ├── PlanError (also a ValueError): a stored plan cannot be trusted, or is not of this game
 ├── StateError: a device's state cannot be used, and nothing is exposed
 ├── EngineError: who is to do the work of a fleet cannot be reached, or not be used
+├── OutputError (also an OSError): results cannot be written
 ├── MissingExtraError (also an ImportError): an optional package is not installed
 └── SolverError: a solver gave no usable answer
     └── CertificateError: an answer from which no certificate can be made
@@ -84,6 +85,10 @@ class StateError(HideseekError):
 
 class EngineError(HideseekError):
     """The engine of a fleet cannot be reached, has nobody to work, or was lost; what is finished stays."""
+
+
+class OutputError(HideseekError, OSError):
+    """Results or what they need on the way cannot be written."""
 
 
 class MissingExtraError(HideseekError, ImportError):

@@ -122,7 +122,7 @@ def size_from(text: str) -> tuple[int, int]:
     try:
         rows, columns = (int(part) for part in text.lower().split("x"))
     except ValueError:
-        raise broken_rule("grid", "learn", "ROWSxCOLUMNS, such as 10x25", repr(text)) from None
+        raise broken_rule("grid", "the command", "ROWSxCOLUMNS, such as 10x25", repr(text)) from None
     return rows, columns
 
 
@@ -131,7 +131,7 @@ def box_from(text: str) -> tuple[float, float, float, float]:
     try:
         south, north, west, east = (float(part) for part in text.split(","))
     except ValueError:
-        raise broken_rule("box", "learn", "SOUTH,NORTH,WEST,EAST in degrees", repr(text)) from None
+        raise broken_rule("box", "the command", "SOUTH,NORTH,WEST,EAST in degrees", repr(text)) from None
     return south, north, west, east
 
 

@@ -16,7 +16,7 @@ from typing import IO
 import numpy as np
 import pandas as pd
 
-from hideseek.errors import TraceError
+from hideseek.errors import OutputError, TraceError
 from hideseek.traces import TraceWarning, each_file, in_order, user_of
 
 ROW = np.dtype([("tracked_at", "<i8"), ("latitude", "<f8"), ("longitude", "<f8")])  # microseconds, degrees
@@ -83,9 +83,10 @@ def spooled(path: str | os.PathLike[str], progress: Callable[[int], None] | None
     passed_over, form = [], None
     with tempfile.TemporaryFile() as file:
         for number, found in enumerate(each_file(path), start=1):
-            form = form or found.format
+            form = found.format
             if len(found.rows):
-                append(found.rows, file, rows)
+                with room():
+                    append(found.rows, file, rows)
             elif not found.refused:
                 reason = "the file has no rows" if found.trouble is None else found.trouble.reason
                 passed_over.append((found.path, reason))
@@ -93,7 +94,8 @@ def spooled(path: str | os.PathLike[str], progress: Callable[[int], None] | None
             reasons += found.reasons
             if progress is not None:
                 progress(number)
-        file.flush()
+        with room():
+            file.flush()
         # the format that tells the user from the name may be known only after a file that gave none
         troubles = refused | {user_of(own, form): reason for own, reason in passed_over}
         unusable = {user: reason for user, reason in sorted(troubles.items()) if user not in rows}
@@ -104,6 +106,16 @@ def spooled(path: str | os.PathLike[str], progress: Callable[[int], None] | None
             rules = ", ".join(f"{rule} ({count})" for rule, count in reasons.most_common())
             warnings.warn(f"{reasons.total()} rows could not be read: {rules}.", TraceWarning, stacklevel=3)
         yield Spool(file, rows, unusable)
+
+
+@contextmanager
+def room() -> Iterator[None]:
+    """Tell where there is no room for the rows, which are not where the results go."""
+    try:
+        yield
+    except OSError as error:
+        where = f"The temporary folder {tempfile.gettempdir()} cannot hold the rows: {error.strerror}."
+        raise OutputError(f"{where} Set TMPDIR to another.") from error
 
 
 def append(found: pd.DataFrame, file: IO[bytes], rows: dict[str, Rows]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -25,6 +26,7 @@ from rich.text import Text
 
 from hideseek.evaluate import Label
 
+MINUTE = 60
 out = Console()
 err = Console(stderr=True)
 BAR = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -40,7 +42,7 @@ def counting_bar(what: str) -> Iterator[Callable[[str, int, int], None]]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task(what, total=None)
         yield lambda news, done, count: bar.update(task, description=f"{what}: {news}", completed=done, total=count)
 
@@ -53,9 +55,28 @@ class RateColumn(ProgressColumn):
         return Text("" if task.speed is None else f"{60 * task.speed:.1f} a minute")
 
 
+class Log:
+    """Says how far something is, at most once a minute."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.told = what, time.monotonic()
+
+    def __call__(self, news: str, done: int, count: int) -> None:
+        """This much is done, of so much (0: not known)."""
+        if time.monotonic() >= self.told + MINUTE:
+            self.told = time.monotonic()
+            err.print(f"{self.what}: {news} {done}{f' of {count}' * bool(count)}", highlight=False)
+
+
 @contextmanager
 def rate_bar(what: str) -> Iterator[Callable[[str, int, int], None]]:
-    """As :func:`counting_bar`, for long work: with the rate and the time left, both counted anew for other work."""
+    """As :func:`counting_bar`, for long work: with the rate and the time left, both counted anew for other work.
+
+    Where nobody watches, as in a log, it is a line a minute.
+    """
+    if not err.is_terminal:
+        yield Log(what)
+        return
     columns = (*BAR[:-1], MofNCompleteColumn(), RateColumn(), TimeRemainingColumn(elapsed_when_finished=True))
     # a user may take minutes, and rich forgets after half of one by default
     with Progress(*columns, console=err, transient=True, speed_estimate_period=3600) as bar:
@@ -73,7 +94,7 @@ def rate_bar(what: str) -> Iterator[Callable[[str, int, int], None]]:
 @contextmanager
 def progress_bar(what: str, steps: int | None = None) -> Iterator[Callable[[str], None]]:
     """A bar (or a spinner, where the number of steps is not known) that goes away when the work is done."""
-    with Progress(*BAR, console=err, transient=True) as bar:
+    with Progress(*BAR, console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task(what, total=steps)
 
         def tell(news: str) -> None:

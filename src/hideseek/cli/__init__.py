@@ -37,7 +37,7 @@ def main() -> None:
         if "--json" in sys.argv:
             print_json({"error": type(error).__name__, "message": str(error)})
         else:
-            err.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False)
+            err.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         raise SystemExit(2) from None
 
 

@@ -41,12 +41,10 @@ from hideseek.regions import Grid
 from hideseek.scenario import Scenario
 from hideseek.terminal import counting_bar, err, out, print_json, print_table, rate_bar
 from hideseek.traces import read_traces
-from hideseek.words import (
-    HABITS,
-    named,
-)
+from hideseek.words import named
 
 commands = typer.Typer()
+OTHERS = "Each tells where its user goes and how: keep them as private as traces."
 
 
 @commands.command("reproduce", epilog="Example: hideseek reproduce --data cabspotting/ --users 10 --out paper")
@@ -212,27 +210,36 @@ def fleet_command(
 ) -> None:
     """Design for every user in a data set: a codebook each, and one table of labels.
 
-    Started again, an interrupted run goes on. Users whose data cannot be used stand in the table with the reason.
+    Started again, an interrupted run goes on. Users whose data cannot be used stand in the table with the reason; the
+    exit status is 1 if there are no others.
     """
     edges = None if box is None else box_from(box)
     job = Job(size_from(grid), edges, step, memory, gaps, tuple(privacy), quality, tuple(budget))
-    with rate_bar("fleet") as advance:
-        found = fleet(data, folder, job, workers, engine, advance)
+    try:
+        with rate_bar("fleet") as advance:
+            found = fleet(data, folder, job, workers, engine, advance)
+    except KeyboardInterrupt:
+        err.print("Interrupted. The same command goes on where this one was.")
+        raise
     if as_json:
         print_json(asdict(found))
-        return
-    print_table(f"A fleet of {found.users} users", ("", ""), fleet_words(found))
-    out.print(f"The labels: [bold]{escape(found.labels)}[/]; the codebooks lie beside. {HABITS}", highlight=False)
+    else:
+        print_table(f"A fleet of {found.users} users", ("", ""), fleet_words(found))
+        out.print(f"The labels: [bold]{escape(found.labels)}[/]; the codebooks lie beside. {OTHERS}", highlight=False)
+    if not found.codebooks:
+        raise typer.Exit(1)
 
 
 def fleet_words(found: Fleet) -> list[tuple[str, str]]:
     """What became of a fleet, in words."""
     words = [
         ("protected", f"{found.users - found.unusable} users, {found.codebooks} codebooks"),
-        ("of these and others, done before", str(found.reused)),
+        ("of all, done by a run before", str(found.reused)),
         ("not protected", str(found.unusable)),
         *((f"- {reason}", str(count)) for reason, count in found.reasons.items()),
     ]
+    if found.departed:
+        words.append(("no longer in the data, files still there", str(found.departed)))
     if found.kept is not None and found.seconds is not None:
         words.append(("kept of the ceiling, mean", f"{found.kept:.1%}"))
         words.append(("seconds of a core a user", f"{found.seconds:.1f}"))

@@ -84,7 +84,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """One design of one user in the table of labels; its numbers are those of a codebook and of its label.
 
     ``gap`` is the largest relative distance, over the stages of the codebook, of the privacy reached to the bound that
-    nothing exceeds; ``reason`` why there is no codebook.
+    nothing exceeds; ``seconds`` are those of a core; ``reason`` tells why there is no codebook.
     """
 
     user: str
@@ -128,9 +128,9 @@ Result = tuple[Row, bytes]  # with the content of the codebook; none where there
 
 def protect(user: str, traces: pd.DataFrame, job: Job) -> list[Result]:
     """All designs of a user, or why there is none; never an exception, and never a true location in a reason."""
-    start, results = time.perf_counter(), []
+    start, results = time.process_time(), []
     for row, content in attempts(user, traces, job):
-        end = time.perf_counter()
+        end = time.process_time()
         results.append((msgspec.structs.replace(row, seconds=end - start), content))
         start = end
     return results

@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 
-from hideseek.errors import HideseekError, MissingExtraError, broken_rule
+from hideseek.errors import HideseekError, MissingExtraError, OutputError, broken_rule
 from hideseek.files import write_privately
 from hideseek.fleet.job import Job, Result, Row
 
@@ -34,6 +35,10 @@ LONGEST = 100  # characters of a user in a file name
 TOGETHER = 1000  # marks read at a time
 PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
 ABOUT, LABELS = "fleet.json", "labels.parquet"
+# what a killed run may leave behind
+HALF_WRITTEN = re.compile(
+    r"(\.(fleet\.json|labels\.parquet)|done/\.[^/]+\.json|codebooks/[^/]+/\.[^/]+\.hideseek)\.\w{8}"
+)
 
 
 class Mark(msgspec.Struct, forbid_unknown_fields=True):
@@ -62,20 +67,21 @@ class Outputs:
 
     @contextmanager
     def reached(self) -> Iterator[None]:
-        """Tell what goes wrong with a store, each of which has errors of its own, as what goes wrong with a disk."""
+        """Tell in one way what goes wrong with a disk, or with a store, each of which has errors of its own."""
         try:
             yield
-        except (HideseekError, OSError):
+        except HideseekError:
             raise
         except Exception as error:
-            raise OSError(f"{self.root} cannot be used: {type(error).__name__}: {error}") from error
+            why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+            raise OutputError(f"The folder {self.address('')} for the results cannot be used: {why}.") from error
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file; on an object store it is whole or not there by itself."""
-        if self.local:
-            write_privately(Path(self.path(name)), content)
-            return
         with self.reached():
+            if self.local:
+                write_privately(Path(self.path(name)), content)
+                return
             self.fs.makedirs(self.path(name).rpartition("/")[0], exist_ok=True)
             self.fs.pipe_file(self.path(name), content)
 
@@ -108,8 +114,10 @@ class Outputs:
             self.begin()
             yield
             return
-        Path(self.root).mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+        with self.reached():
+            for folder in ("", "codebooks", "done"):  # their names are those of users
+                Path(self.path(folder)).mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
         try:
             lock(handle, self.root)
             self.begin()
@@ -120,14 +128,12 @@ class Outputs:
     def begin(self) -> None:
         """Say what is done here; what a killed run left half written goes."""
         before = self.found()
-        for name in before:
-            folder, _, file = name.rpartition("/")
-            if self.local and file.startswith(".") and folder.partition("/")[0] in ("", "codebooks", "done"):
-                self.remove(name)
         about = {"schema": SCHEMA, "hideseek": version("hideseek"), **asdict(self.job)}
         ours = msgspec.json.decode(msgspec.json.encode(about))
         if ABOUT in before and any(name.startswith("done/") for name in before):
             self.refuse_another(ours)
+        for name in filter(HALF_WRITTEN.fullmatch, before):
+            self.remove(name)
         self.write(ABOUT, msgspec.json.format(msgspec.json.encode(ours), indent=2) + b"\n")
 
     def refuse_another(self, ours: dict[str, Any]) -> None:
@@ -138,7 +144,7 @@ class Outputs:
             theirs = {}
         differ = [name for name in theirs | ours if theirs.get(name) != ours.get(name)]
         if differ:
-            got = "; ".join(f"{name} {theirs.get(name)}, not {ours.get(name)}" for name in differ)
+            got = "; ".join(f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for" for name in differ)
             way_out = "Give another folder, or the options it was begun with."
             raise broken_rule("out", "fleet", "a folder that is empty or holds the same job", got, way_out)
 
@@ -168,6 +174,11 @@ class Outputs:
                     continue
                 if mark.user == user and all(there.get(row.codebook) == row.bytes for row in mark.rows if row.codebook):
                     yield mark
+
+    def departed(self, users: Iterable[str]) -> int:
+        """How many others than these users were finished here by a run before."""
+        here = {mark_name(user) for user in users}
+        return sum(name.startswith("done/") and name not in here for name in self.found())
 
     def assemble(self, users: Sequence[str]) -> pa.Table:
         """Put the labels of users, all finished, together in one file, and return them."""
@@ -199,6 +210,8 @@ def file_system(url: str | os.PathLike[str]) -> tuple[AbstractFileSystem, str]:
     from fsspec.core import url_to_fs
 
     try:
+        if not os.fspath(url):
+            raise ValueError("nothing")
         fs, root = url_to_fs(os.fspath(url))
     except ImportError as error:
         raise MissingExtraError(f"Writing to {url} needs another package: {error}.") from None
@@ -227,7 +240,7 @@ def file_name(user: str) -> str:
     quoted = "".join(chr(byte) if byte in PLAIN else f"%{byte:02x}" for byte in encoded) or "%"
     if len(quoted) <= LONGEST:
         return quoted
-    return f"{quoted[:LONGEST]}%%{hashlib.sha256(encoded).hexdigest()}"  # %% stands in no other name
+    return f"{quoted[:LONGEST]}-{hashlib.sha256(encoded).hexdigest()}"
 
 
 def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

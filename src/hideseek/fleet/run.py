@@ -25,9 +25,10 @@ DIED = "every worker that tried it died"
 class Fleet:
     """What became of the ``users`` of a data set; the rest stands in the table ``labels``, one row a design.
 
-    ``reused`` of them were finished by a run before; ``reasons`` counts the ``unusable`` ones. ``kept`` is the mean
-    share of the ceiling that is left over all codebooks (None where there is none), ``seconds`` what a user with
-    codebooks took of a core in the mean.
+    ``reused`` of them were finished by a run before; ``reasons`` counts the ``unusable`` ones, who have no codebook;
+    ``departed`` others, no longer in the data, were finished by a run before, and their files are still there.
+    ``kept`` is the mean share of the ceiling that is left over all codebooks (None where there is none), ``seconds``
+    what a user with codebooks took of a core in the mean.
     """
 
     labels: str
@@ -35,6 +36,7 @@ class Fleet:
     reused: int
     unusable: int
     reasons: dict[str, int]
+    departed: int
     codebooks: int
     kept: float | None
     seconds: float | None
@@ -90,7 +92,8 @@ def fleet(
         for done, ((user, traces, _), results) in enumerate(each_result(hands, protect, tasks), start=before + 1):
             outputs.finish(user, digests[user], results or [(Row(user=user, fixes=len(traces), reason=DIED), b"")])
             tell("users", done, len(digests))
-        return summary(outputs.assemble(sorted(digests)), outputs.address(LABELS), len(finished))
+        table = outputs.assemble(sorted(digests))
+        return summary(table, outputs.address(LABELS), len(finished), outputs.departed(digests))
 
 
 def is_finished(mark: Mark, digest: str) -> bool:
@@ -98,16 +101,18 @@ def is_finished(mark: Mark, digest: str) -> bool:
     return mark.digest == digest and all(row.reason != DIED for row in mark.rows)
 
 
-def summary(table: pa.Table, labels: str, reused: int) -> Fleet:
+def summary(table: pa.Table, labels: str, reused: int, departed: int) -> Fleet:
     """The facts of a table of labels."""
     rows = table.select(["user", "kept", "seconds", "reason"]).to_pandas()
-    failed, designed = rows[rows["reason"].notna()].drop_duplicates("user"), rows[rows["kept"].notna()]
+    designed = rows[rows["kept"].notna()]
+    failed = rows[~rows["user"].isin(designed["user"])].drop_duplicates("user")
     return Fleet(
         labels=labels,
         users=rows["user"].nunique(),
         reused=reused,
         unusable=len(failed),
         reasons=dict(Counter(failed["reason"]).most_common()),
+        departed=departed,
         codebooks=len(designed),
         kept=float(designed["kept"].mean()) if len(designed) else None,
         seconds=float(designed["seconds"].sum() / designed["user"].nunique()) if len(designed) else None,
