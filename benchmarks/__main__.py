@@ -22,7 +22,7 @@ from rich.console import Console
 from benchmarks.capacity import city_block, parts_block, user_block
 from benchmarks.figure import benchmark_figure
 from benchmarks.peers import PEERS
-from benchmarks.report import HEADER, filled, gpu_block, growth_words, more_block, speed_block, table
+from benchmarks.report import BESIDE, HEADER, filled, gpu_block, growth_words, more_block, speed_block, table
 from benchmarks.results import Facts, Results, load, now_with, this_machine
 from hideseek.figures import save
 from hideseek.terminal import print_table
@@ -33,6 +33,8 @@ QUICK: Plan = {
     "scipy": (25, 50, 100),
     "qif": (25, 50, 100),
     "cvxpy": (25, 50),
+    "hamming": (100, 250, 500, 1000),
+    "hamming_scipy": (100,),
     "closed_form": (25,),
     "curve": (25, 50),
     "device": (25,),
@@ -48,6 +50,7 @@ LONG: Plan = {
     "codebook": (25,),
     "live": (25,),
     "person": (49,),
+    "person_two": (9, 16),
     "fleet": (6,),
     "geo_exact": (64,),
     "geo_qif": (64,),
@@ -58,7 +61,7 @@ LONG: Plan = {
     "qif": (150, 250),
     "cvxpy": (100, 150, 250),
 }
-LIMIT, BESIDE = 600, 30  # seconds that a peer may take for one size, and for loading and the certificate
+LIMIT, LOADING = 600, 30  # seconds that a peer may take for one size, and for loading and the certificate
 ROOT = Path(__file__).parents[1]
 LATEST = ROOT / "benchmarks" / "results" / "latest.json"
 # numpy's libraries, and those that peers bring along
@@ -71,23 +74,36 @@ def planned(options: argparse.Namespace) -> list[tuple[str, int]]:
     plan = [(case, size) for part in plans for case, sizes in part.items() for size in sizes]
     if options.data is not None:
         plan.append(("fleet_data", sum(1 for _ in Path(options.data).iterdir())))
+    if not gpu_here():
+        plan = [(case, size) for case, size in plan if not case.startswith("gpu")]
     if not options.only:
         return plan
     chosen: list[tuple[str, int]] = []
     for name in options.only:
         case, _, size = name.partition(":")
-        found = [(case, int(size))] if size else [pair for pair in plan if pair[0] == case]
-        if not found:
-            raise SystemExit(f"There is no case {case}. Say one of {', '.join(dict(plan))}, or CASE:SIZE.")
-        chosen += [("hideseek", size) for case, size in found if case in PEERS] + found  # ratios are of one run
+        found = [pair for pair in plan if pair[0] == case]
+        if not found or (size and not size.isdecimal()):
+            known = f"Say one of {', '.join(dict(plan))}, or CASE:SIZE; fleet_data needs --data, gpu_... a GPU."
+            raise SystemExit(f"There is no case {name} here. {known}")
+        found = [(case, int(size))] if size else found
+        chosen += [(BESIDE[case], size) for case, size in found if case in BESIDE] + found  # ratios are of one run
     return chosen
+
+
+def gpu_here() -> bool:
+    """Whether there is a GPU that torch can use."""
+    try:
+        import torch
+    except ImportError:
+        return False
+    return bool(torch.cuda.is_available())
 
 
 def measure(case: str, size: int, extra: list[str]) -> Facts:
     """Run one case in a process of its own, on one thread; a peer that is too slow, or that fails, is a result."""
     single = dict.fromkeys(THREADS, "1")
     command = [sys.executable, "-m", "benchmarks.cases", case, str(size), *extra]
-    limit = LIMIT + BESIDE if case in PEERS else None
+    limit = LIMIT + LOADING if case in PEERS else None
     try:
         ended = subprocess.run(
             command, env=os.environ | single, cwd=ROOT, capture_output=True, text=True, timeout=limit
@@ -111,6 +127,9 @@ def run(results: Results, plan: list[tuple[str, int]], extra: list[str]) -> None
         with console.status(f"{number} of {len(plan)}: {case}, {size}"):
             before = os.getloadavg()[0]
             facts = measure(case, size, extra if case == "fleet_data" else [])
+        ours = results.row(BESIDE.get(case, ""), size)
+        if ours is not None and ours.machine == name and ours.seconds is not None:
+            facts["ours"] = ours.seconds
         results.put(now_with(case, size, facts, before))
         results.save(LATEST)
 
@@ -142,8 +161,12 @@ def main() -> None:
     parser.add_argument("--add", type=Path, metavar="FILE", help="results of another machine to take in")
     parser.add_argument("--readme", action="store_true", help="rewrite the README, the docs and their figure")
     options = parser.parse_args()
+    if options.data is not None and not Path(options.data).is_dir():
+        raise SystemExit(f"There is no folder {options.data}.")
     results = load(LATEST)
     if options.add is not None:
+        if not options.add.is_file():
+            raise SystemExit(f"There is no file {options.add}.")
         other = load(options.add)
         results.machines |= other.machines
         for row in other.rows:
@@ -153,7 +176,7 @@ def main() -> None:
         results.save(LATEST)
     elif not options.readme:
         if not options.only:
-            results.forget(this_machine()[0], {case for case, _ in planned(options)})
+            results.forget({case for case, _ in planned(options)})
         try:
             run(results, planned(options), [str(options.data), *options.box])
         except KeyboardInterrupt:

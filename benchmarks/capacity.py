@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, sqrt
+from textwrap import fill
+
+from scipy import stats
 
 from benchmarks.report import duration
 from benchmarks.results import Facts, Results, growth_of
@@ -20,6 +23,7 @@ class Capacity:
     machines = core_hours / (cores * hours of a night * efficiency)
     driver_hours = users * driver / 3600, which do not shrink with more workers
     gigabytes = users * (codebook + mark + label) / 10^9
+    temporary = users * fixes * bytes of a row / 10^9, beside the driver
     """
 
     users: int
@@ -29,13 +33,14 @@ class Capacity:
     machines: int
     driver_hours: float
     gigabytes: float
+    temporary: float
     files: int
 
 
 def capacity(users: int, fleet: Facts) -> Capacity:
     """Scale a fleet up: the mean over measured users, with its 95 % interval; a mark and a label a design."""
     designs = fleet["designs"]
-    error = 1.96 * fleet["spread"] / sqrt(fleet["users"])
+    error = stats.t.ppf(0.975, fleet["users"] - 1) * fleet["spread"] / sqrt(fleet["users"])
     low, mean, high = (
         users * max(0.0, seconds) / designs / 3600
         for seconds in (fleet["user"] - error, fleet["user"], fleet["user"] + error)
@@ -46,14 +51,20 @@ def capacity(users: int, fleet: Facts) -> Capacity:
         low=low,
         high=high,
         machines=ceil(mean / (CORES * NIGHT * efficiency(fleet))),
-        driver_hours=users * fleet["driver"] / designs / 3600,
+        driver_hours=users * driver_of(fleet) / 3600,
         gigabytes=users * (fleet["codebook"] + fleet["mark"] / designs + fleet["label"]) / 1e9,
+        temporary=users * fleet["fixes"] * fleet["row"] / 1e9,
         files=2 * users,
     )
 
 
+def driver_of(fleet: Facts) -> float:
+    """The driver's own core-seconds for a user with one design: reading is once a user, the rest once a design."""
+    return float(fleet["reading"] + (fleet["driver"] - fleet["reading"]) / fleet["designs"])
+
+
 def efficiency(fleet: Facts) -> float:
-    """The share of a second worker that is not lost; no more than all of it."""
+    """What each of two workers does of what one alone does; no more than all of it."""
     return min(1.0, float(fleet["seconds"]) / float(fleet["two"]) / 2)
 
 
@@ -77,7 +88,9 @@ def user_block(results: Results) -> str:
         ],
         "speed-up from 1 to 2 workers": [f"{fact['seconds'] / fact['two']:.2f}" for fact in facts],
         "memory of a worker": [f"{fact['worker']:.0f} MB" for fact in facts],
-        "driver's own core-seconds a design": [f"{fact['driver'] / fact['designs']:.2g}" for fact in facts],
+        "fixes a user, mean": [f"{fact['fixes']:,.0f}" for fact in facts],
+        "driver's own core-seconds a user with one design": [f"{driver_of(fact):.2g}" for fact in facts],
+        "... of these for reading": [f"{fact['reading']:.2g}" for fact in facts],
         "codebook": [f"{fact['codebook'] / 1000:.0f} kB" for fact in facts],
         "mark and label": [f"{(fact['mark'] / fact['designs'] + fact['label']) / 1000:.1f} kB" for fact in facts],
     }
@@ -104,7 +117,9 @@ def parts_block(results: Results) -> str:
     most = max(parts, key=lambda part: float(last[part]))
     words = f"At {rows[-1].size} places {last[most] / last['seconds']:.0%} of the time is {most}"
     words += f", {last['highs'] / last['seconds']:.0%} is HiGHS, and {last['write'] / last['seconds']:.1%} is the disk."
-    growth, larger = (growth_of({row.size: row.facts[name] for row in rows}, least=0) for name in ("seconds", "bytes"))
+    growth, larger = (
+        growth_of({row.size: row.facts[name] for row in rows[-2:]}, least=0) for name in ("seconds", "bytes")
+    )
     if growth is not None and larger is not None:
         words += f" From {growth.first} to {growth.last} places, time grows as places^{growth.exponent:.1f}"
         words += f" and the codebook as places^{larger.exponent:.1f}."
@@ -116,7 +131,16 @@ def city_block(results: Results) -> str:
     rows = results.of("fleet_data") or results.of("fleet")
     if not rows:
         return ""
-    header = ("", "core-hours", "95 % interval", "machines for a night", "driver, hours", "storage", "files")
+    header = (
+        "",
+        "core-hours",
+        "95 % interval",
+        "machines",
+        "driver, hours",
+        "storage",
+        "temporary",
+        "files",
+    )
     lines = ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
     for name, users in (("city, 10^6 users", CITY), ("country, 6 x 10^7 users", COUNTRY)):
         need = capacity(users, rows[-1].facts)
@@ -127,8 +151,12 @@ def city_block(results: Results) -> str:
             f"{need.machines:,}",
             f"{need.driver_hours:,.1f}",
             f"{need.gigabytes:,.0f} GB",
+            f"{need.temporary:,.0f} GB",
             f"{need.files:,}",
         )
         lines.append("| " + " | ".join(cells) + " |")
-    lost = f"{1 - efficiency(rows[-1].facts):.0%} of every further worker lost, as with the second"
-    return "\n".join([*lines, "", f"A machine has {CORES} cores and a night {NIGHT} hours; {lost}."])
+    facts = rows[-1].facts
+    each = f"each of them does {efficiency(facts):.0%} of what one alone does, as each of two did here: an assumption"
+    memory = f"{CORES * facts['worker'] / 1000:.0f} GB of memory"
+    words = f"A machine has {CORES} cores, {memory} for as many workers, and a night of {NIGHT} hours; {each}."
+    return "\n".join([*lines, "", fill(words, 120)])

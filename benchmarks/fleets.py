@@ -21,10 +21,11 @@ from hideseek.data import BOX
 from hideseek.files import write_privately
 from hideseek.fleet import Job, fleet
 from hideseek.fleet.job import designed
+from hideseek.spool import ROW, spooled
 
 DAYS = 7
 CITY = Job(grid=(8, 8), box=BOX, privacy=("hamming", "euclid"), budgets=("20%", "50%"))
-CABS = Job(grid=(10, 25), privacy=("hamming", "euclid"), budgets=("10%", "20%", "30%", "40%", "50%"))
+CABS = Job(grid=(2, 6), privacy=("hamming", "euclid"), budgets=("10%", "20%", "30%", "40%", "50%"))
 
 
 def city_fleet(people: int) -> Facts:
@@ -51,6 +52,9 @@ def protected(data: str, job: Job) -> Facts:
         memory.append(largest_child())
 
     with TemporaryDirectory() as folder:
+        busy = time.process_time()
+        with spooled(data):
+            reading = time.process_time() - busy
         for workers in (1, 2):
             busy = time.process_time()
             seconds, found = clock(partial(fleet, data, Path(folder) / str(workers), job, workers, progress=look))
@@ -77,19 +81,22 @@ def protected(data: str, job: Job) -> Facts:
         "places": float(users["places"].mean()),
         "codebook": float(rows["bytes"].mean()),
         "label": labels / len(rows),
+        "row": ROW.itemsize,
         "mark": float(np.mean(marks)),
         "worker": max(memory),
         "driver": drivers[1] / found.users,
+        "reading": reading / found.users,
+        "fixes": float(tables[0].groupby("user")["fixes"].first().mean()),
         "gap": float(rows["gap"].max()),
     }
 
 
-def person(places: int) -> Facts:
-    """One design (one release remembered, Euclid, 20 % of saturation), part by part; and how much of it is HiGHS."""
+def person(places: int, memory: int = 1) -> Facts:
+    """One design (Euclid, 20 % of saturation), part by part; and how much of it is HiGHS."""
     traces = synthetic_city(1, DAYS)
     profile = walker(places)
     with clocked(highspy.Highs, "run") as solver, TemporaryDirectory() as folder:
-        design, content = clock(lambda: designed(profile, CITY, "euclid", "20%"))
+        design, content = clock(lambda: designed(profile, replace(CITY, memory=memory), "euclid", "20%"))
         verify, codebook = clock(lambda: codebook_from(memoryview(content)))
         write, _ = clock(lambda: write_privately(Path(folder) / "book", content))
     judge, _ = clock(lambda: evaluate(codebook, profile))

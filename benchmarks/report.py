@@ -11,6 +11,8 @@ from benchmarks.peers import PEERS
 from benchmarks.results import Results, Row
 
 TOLERANCE = 1e-6
+# cases with ours in the same run, and what ours is called
+BESIDE = dict.fromkeys(PEERS, "hideseek") | {"hamming_scipy": "hamming"}
 HEADER = ("case", "size", "seconds", "peak MB", "gap", "compared")
 
 
@@ -24,19 +26,18 @@ class Times(NamedTuple):
         return f"{'>' * self.at_least} {self.value:,.{1 if self.value < 10 else 0}f}x".strip()
 
 
-def times(ours: Row | None, peer: Row | None) -> Times | None:
-    """A peer's time over ours, if both were measured on the same machine."""
-    if ours is None or peer is None or ours.seconds is None or ours.machine != peer.machine:
+def times(peer: Row | None) -> Times | None:
+    """A peer's time over ours in the same run, on the same machine."""
+    if peer is None or "ours" not in peer.facts:
         return None
     if peer.seconds is not None:
-        return Times(peer.seconds / ours.seconds)
-    return Times(peer.facts["limit"] / ours.seconds, at_least=True) if "limit" in peer.facts else None
+        return Times(peer.seconds / peer.facts["ours"])
+    return Times(peer.facts["limit"] / peer.facts["ours"], at_least=True) if "limit" in peer.facts else None
 
 
 def best_peer(results: Results, places: int) -> tuple[str, Times] | None:
     """Who comes nearest to our time."""
-    ours = results.row("hideseek", places)
-    found = {name: times(ours, results.row(name, places)) for name in PEERS}
+    found = {name: times(results.row(name, places)) for name in PEERS}
     known = [(name, ratio) for name, ratio in found.items() if ratio is not None]
     return min(known, key=lambda pair: pair[1].value) if known else None
 
@@ -78,8 +79,8 @@ def compared(results: Results, row: Row) -> str:
     facts, case = row.facts, row.case
     if "why" in facts:
         return str(facts["why"])
-    if case in PEERS:
-        against = times(results.row("hideseek", row.size), row)
+    if case in BESIDE:
+        against = times(row)
         ended = f"not within {facts['limit']:.0f} s" if "limit" in facts else f"with {facts['solver']}"
         return ended if against is None else f"{against} ours, {ended}"
     words = {
@@ -87,6 +88,7 @@ def compared(results: Results, row: Row) -> str:
         "codebook": lambda: f"{facts['bytes'] / 1000:.0f} kB, opens in {duration(facts['opens'])}",
         "device": lambda: f"{1 / facts['seconds']:,.0f} look-ups a second; {duration(facts['answer'])} with the disk",
         "live": lambda: f"99 % in {duration(facts['late'])}, trained in {duration(facts['training'])}",
+        "person_two": lambda: f"{facts['bytes'] / 1000:.0f} kB",
         "person": lambda: f"HiGHS {facts['highs'] / facts['seconds']:.0%}, {facts['bytes'] / 1000:.0f} kB",
         "geo_qif": lambda: geo_words(results, row),
         "fleet": lambda: fleet_words(row),
@@ -100,9 +102,11 @@ def compared(results: Results, row: Row) -> str:
 def geo_words(results: Results, peer: Row) -> str:
     """The peer's time over ours for the same rows, where both find the same loss; and over that with a spanner."""
     exact, spanner = results.row("geo_exact", peer.size), results.row("geo_spanner", peer.size)
-    ratio, faster = times(exact, peer), times(spanner, peer)
-    if exact is None or spanner is None or ratio is None or faster is None:
+    if exact is None or spanner is None or exact.seconds is None or spanner.seconds is None or peer.seconds is None:
         return ""
+    if len({row.machine for row in (exact, spanner, peer)}) > 1:
+        return ""
+    ratio, faster = Times(peer.seconds / exact.seconds), Times(peer.seconds / spanner.seconds)
     value = exact.facts["value"]
     if abs(peer.facts["value"] - value) > 1e-5 * value:
         return "disagrees"
@@ -191,6 +195,10 @@ def more_block(results: Results) -> str:
         "live": "Live device, {} places: a step",
         "codebook": "Codebook, {} places: designed",
         "curve": "Curve of 20 budgets, {} places",
+        "hamming": "Hamming privacy, Euclidean quality, {} places",
+        "hamming_scipy": "... by scipy",
+        "person": "Design and its evaluation, one release remembered, {} places",
+        "person_two": "... two releases remembered, {} places",
         "geo_spanner": "Geo-indistinguishable (1.1 spanner), {} places",
         "geo_qif": "qif, geo-indistinguishable, {} places",
     }

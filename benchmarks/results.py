@@ -58,15 +58,12 @@ class Results(msgspec.Struct):
         return sorted((row for row in self.rows if row.case == case and row.seconds is not None), key=lambda r: r.size)
 
     def put(self, row: Row) -> None:
-        """Take a row in, in place of an older one of the same case and size; what another machine finished stays."""
-        known = self.row(row.case, row.size)
-        if row.seconds is None and known is not None and known.seconds is not None and known.machine != row.machine:
-            return
+        """Take a row in, in place of an older one of the same case and size."""
         self.rows = [old for old in self.rows if (old.case, old.size) != (row.case, row.size)] + [row]
 
-    def forget(self, machine: str, cases: Container[str]) -> None:
-        """Leave out what a machine has measured of these cases, so that a new run is not mixed with an old one."""
-        self.rows = [row for row in self.rows if row.machine != machine or row.case not in cases]
+    def forget(self, cases: Container[str]) -> None:
+        """Leave out what was measured of these cases, so that a new run is not mixed with an old one."""
+        self.rows = [row for row in self.rows if row.case not in cases]
 
     def save(self, path: Path) -> None:
         """Write all, whole or not at all."""
