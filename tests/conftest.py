@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
+from hideseek import fleet
 from hideseek.cli import main
+from tests.fleets import CITY, JOB
 
 
 @pytest.fixture
@@ -23,3 +25,19 @@ def run(monkeypatch, capsys, tmp_path):
         return ended.value.code or 0, captured.out, captured.err
 
     return command
+
+
+@pytest.fixture(scope="session")
+def city(tmp_path_factory):
+    """The traces of the small city."""
+    path = tmp_path_factory.mktemp("data") / "city.csv"
+    CITY.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def undisturbed(city, tmp_path_factory):
+    """What a fleet that nothing happens to gives."""
+    folder = tmp_path_factory.mktemp("undisturbed") / "out"
+    fleet(city, folder, JOB, workers=2)
+    return folder

@@ -131,6 +131,21 @@ def test_other_regions(run, traces, tmp_path, choice):
     assert "nothing can exceed" in out
 
 
+def test_a_radius_is_in_the_unit_of_the_quality_and_its_cost_is_told(run, traces):
+    words = ("solve", traces, "--grid", "4x6", "--budget", "50%", "--radius", "2e6")
+    status, out, err = run(*words, "--json")
+    assert status == 0, err
+    found = json.loads(out)
+    assert found["radius"] == 2e6
+    assert found["status"] == "optimal within the radius"
+    assert found["bound_within_radius"] == pytest.approx(found["privacy"], rel=1e-5)
+    assert found["gap"] == pytest.approx(1 - found["privacy"] / found["bound"])
+    status, out, err = run(*words)
+    assert status == 0, err
+    assert "2e+06 m²" in out
+    assert f"{found['gap']:.2%} of what could be" in out
+
+
 def test_breakpoints_on_request(run, traces):
     status, out, err = run("curve", traces, "--grid", "3x3", "--breakpoints", "--json")
     assert status == 0, err

@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 
 import fsspec
 import msgspec
@@ -41,7 +42,7 @@ from hideseek import (
     SolverError,
     TraceError,
     fleet,
-    synthetic_city,
+    terminal,
 )
 from hideseek.cli import many
 from hideseek.codebook import codebook_from
@@ -49,25 +50,9 @@ from hideseek.fleet import engines, outputs
 from hideseek.fleet import job as jobs
 from hideseek.fleet import run as running
 from hideseek.fleet.job import Row, protect
+from tests.fleets import CITY, JOB
 
-CITY = synthetic_city(people=4, days=1, seed=2)
-JOB = Job(grid=(1, 2), privacy=("hamming",))
 WORDS = ("--grid", "1x2", "--privacy", "hamming")
-
-
-@pytest.fixture(scope="module")
-def city(tmp_path_factory):
-    path = tmp_path_factory.mktemp("data") / "city.csv"
-    CITY.to_csv(path, index=False)
-    return path
-
-
-@pytest.fixture(scope="module")
-def undisturbed(city, tmp_path_factory):
-    """What a run that nothing happens to gives."""
-    folder = tmp_path_factory.mktemp("undisturbed") / "out"
-    fleet(city, folder, JOB, workers=2)
-    return folder
 
 
 def without_times(folder) -> bytes:
@@ -392,6 +377,16 @@ BOXED = Job(grid=(2, 2), box=(37.1, 37.2, -122.5, -122.3), privacy=("hamming",))
 
 
 @pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
+def test_where_nobody_watches_progress_is_a_line_a_minute(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(terminal, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    with terminal.rate_bar("fleet") as advance:
+        for seconds, *news in ((1, "reading", 3, 0), (61, "reading", 9, 0), (62, "users", 0, 5), (130, "users", 2, 5)):
+            now[0] = seconds
+            advance(*news)
+    assert capsys.readouterr().err.splitlines() == ["fleet: reading 9", "fleet: users 2 of 5"]
+
+
 def test_users_who_cannot_be_used_are_listed_with_a_reason_that_tells_no_place(tmp_path):
     folder = tmp_path / "cabs"
     folder.mkdir()

@@ -19,7 +19,8 @@ from distributed.scheduler import KilledWorker
 from hideseek import EngineError, fleet
 from hideseek.fleet import engines
 from hideseek.fleet import run as running
-from tests.test_fleet import CITY, JOB, assert_same, dies_always, labels_of, protect
+from tests.fleets import JOB
+from tests.test_fleet import assert_same, dies_always, labels_of, protect
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
@@ -79,20 +80,6 @@ def dask(tmp_path, monkeypatch):
     cluster = Dask(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1")
     yield cluster
     cluster.end()
-
-
-@pytest.fixture(scope="module")
-def city(tmp_path_factory):
-    path = tmp_path_factory.mktemp("data") / "city.csv"
-    CITY.to_csv(path, index=False)
-    return path
-
-
-@pytest.fixture(scope="module")
-def undisturbed(city, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("undisturbed") / "out"
-    fleet(city, folder, JOB, workers=2)
-    return folder
 
 
 def kills_the_first(user, traces, job):

@@ -138,7 +138,9 @@ def solve_command(
     quality: QualityOption = MetricName.SQUARED,
     tolerance: Annotated[float, typer.Option(help="Relative gap to prove.")] = 1e-6,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which to return the gap reached.")] = None,
-    radius: Annotated[float | None, typer.Option(help="Most that a release may lose, given the true place.")] = None,
+    radius: Annotated[
+        float | None, typer.Option(help="Most that a release may lose, in the unit of the quality: m², m or a share.")
+    ] = None,
     device: Annotated[
         str | None, typer.Option(help="Device of torch, such as cuda, for a large map and a tolerance such as 0.01.")
     ] = None,
@@ -174,9 +176,11 @@ def solve_command(
             "mechanism": str(table_path) if table_path else None,
             "attack": str(attack_path) if attack_path else None,
         }
-        print_json(solution_facts(solution, game, d_p, d_q) | files)
+        print_json(solution_facts(solution, game, d_p, d_q) | {"radius": radius} | files)
         return
     facts = [(name, str(value)) for name, value in solution_words(solution, game, d_p, d_q)]
+    if radius is not None:
+        facts.append(("radius", f"{radius:.6g} {d_q.unit}".strip()))
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
     for what, path in (("mechanism", table_path), ("attack", attack_path)):
         if path is not None:
