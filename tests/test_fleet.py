@@ -376,7 +376,6 @@ HOSTILE = {
 BOXED = Job(grid=(2, 2), box=(37.1, 37.2, -122.5, -122.3), privacy=("hamming",))
 
 
-@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
 def test_where_nobody_watches_progress_is_a_line_a_minute(capsys, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(terminal, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -387,6 +386,7 @@ def test_where_nobody_watches_progress_is_a_line_a_minute(capsys, monkeypatch):
     assert capsys.readouterr().err.splitlines() == ["fleet: reading 9", "fleet: users 2 of 5"]
 
 
+@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
 def test_users_who_cannot_be_used_are_listed_with_a_reason_that_tells_no_place(tmp_path):
     folder = tmp_path / "cabs"
     folder.mkdir()
