@@ -179,3 +179,11 @@ def test_a_temporary_folder_that_is_full_is_named(tmp_path, monkeypatch):
         spooled(tmp_path),
     ):
         pass
+
+
+def test_a_link_that_leads_nowhere_is_told_and_stops_nobody(tmp_path):
+    (tmp_path / "new_ann.txt").write_text(as_cab(CITY.head(5)))
+    (tmp_path / "new_bob.txt").symlink_to(tmp_path / "gone.txt")
+    with spooled(tmp_path) as found:
+        assert found.users == ["ann"]
+        assert found.unusable == {"bob": "it cannot be opened"}

@@ -212,7 +212,8 @@ def _sources(root: Path) -> Iterator[tuple[str, PurePath, IO[bytes] | OSError]]:
     if root.is_dir():
         for file in sorted(root.rglob("*")):
             label = file.relative_to(root)
-            if file.is_file() and not _passed_over(label):
+            leads_nowhere = file.is_symlink() and not file.exists()
+            if (file.is_file() or leads_nowhere) and not _passed_over(label):
                 try:
                     opened = file.open("rb")
                 except OSError as error:
