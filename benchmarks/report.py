@@ -179,7 +179,7 @@ def speed_words(results: Results, ours: list[Row]) -> list[str]:
     loads = [row.load for row in results.rows if row.machine == machine]
     cores = [row.facts["cores"] for name in ("hideseek", *PEERS) for row in results.of(name)]
     return [
-        f"{gaps}{others}. Time grows so: {'; '.join(growth_words(results))}.",
+        f"{gaps}{others}. By least squares time grows so: {'; '.join(growth_words(results))}.",
         f"{ours[0].facts['imported']:.0f} MB of the memory is Python and its libraries.",
         f"One thread of {machine}; {versions}; {ours[0].at[:10]}, load average {min(loads)} to {max(loads)}.",
         f"Each process had {min(cores):.2f} to {max(cores):.2f} of a core.",
@@ -187,7 +187,7 @@ def speed_words(results: Results, ours: list[Row]) -> list[str]:
 
 
 def more_block(results: Results) -> str:
-    """The rest of what was measured, a line each."""
+    """The rest of what was measured, a line each for the largest size."""
     names = {
         "fleet": "Fleet of {} synthetic people",
         "fleet_data": "Fleet of {} real users",
@@ -196,15 +196,15 @@ def more_block(results: Results) -> str:
         "codebook": "Codebook, {} places: designed",
         "curve": "Curve of 20 budgets, {} places",
         "hamming": "Hamming privacy, Euclidean quality, {} places",
-        "hamming_scipy": "... by scipy",
-        "person": "Design and its evaluation, one release remembered, {} places",
-        "person_two": "... two releases remembered, {} places",
+        "hamming_scipy": "... the whole program by scipy, {} places",
+        "person": "Design and evaluation, one release remembered, {} places",
+        "person_two": "Design and evaluation, two releases remembered, {} places",
         "geo_spanner": "Geo-indistinguishable (1.1 spanner), {} places",
         "geo_qif": "qif, geo-indistinguishable, {} places",
     }
-    rows = [(text, row) for case, text in names.items() for row in results.of(case)]
+    rows = [(text, row) for case, text in names.items() for row in results.of(case)[-1:]]
     lines = [
-        f"| {text.format(row.size)} | {duration(row.facts['seconds'])} | {compared(results, row)} |"
+        f"| {text.format(f'{row.size:,}')} | {duration(row.facts['seconds'])} | {compared(results, row)} |"
         for text, row in rows
     ]
     return "\n".join(["| what | time | |", "|---|---:|---|", *lines]) if lines else ""
