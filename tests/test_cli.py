@@ -146,6 +146,13 @@ def test_a_radius_is_in_the_unit_of_the_quality_and_its_cost_is_told(run, traces
     assert f"{found['gap']:.2%} of what could be" in out
 
 
+def test_a_radius_that_allows_the_truth_only_is_told_as_such(run, traces):
+    status, out, err = run("solve", traces, "--grid", "4x6", "--radius", "1")
+    assert status == 0, err
+    assert "the radius costs at most" in out
+    assert "100.00% of what could be" in out
+
+
 def test_breakpoints_on_request(run, traces):
     status, out, err = run("curve", traces, "--grid", "3x3", "--breakpoints", "--json")
     assert status == 0, err

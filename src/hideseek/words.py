@@ -14,6 +14,7 @@ from hideseek.metrics import Metric
 from hideseek.planner import Planner
 from hideseek.repeated import RepeatedGame
 from hideseek.solve import Solution
+from hideseek.solve.certificate import relative_gap
 
 HABITS = "It tells where its user goes and how; whoever has it knows as much as the strongest adversary."
 
@@ -25,7 +26,8 @@ def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
     if solution.within < solution.bound:
         yield "none within the radius exceeds", f"{solution.within:.6g} {d_p.unit}".strip()
         yield "the radius costs at most", f"{solution.gap:.2%} of what could be"
-        yield "relative gap within it", f"{1 - solution.privacy / solution.within:.1e} ({solution.status})"
+        gap = relative_gap(solution.privacy, solution.within, game.prior_risk)
+        yield "relative gap within it", f"{gap:.1e} ({solution.status})"
     else:
         yield "relative gap", f"{solution.gap:.1e} ({solution.status})"
     yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
