@@ -192,7 +192,8 @@ def test_what_nearly_all_guesses_have_in_common_is_left_out_of_the_program():
 def test_several_games_by_hamming_are_solved_as_by_the_whole_program(objective, seed):
     generator = np.random.default_rng(seed)
     priors, apart = generator.dirichlet(np.ones(7), size=2), generator.random((7, 7)) * (1 - np.eye(7))
-    both = [Game.from_prior(prior, 1 - np.eye(7), apart, 0.1) for prior in priors]
+    errors = (1 - np.eye(7), 1.2 - 1.2 * np.eye(7))
+    both = [Game.from_prior(prior, error, apart, 0.1) for prior, error in zip(priors, errors, strict=True)]
     fast, whole = (solve(Alternatives(both, objective), method=way) for way in ("double oracle", "full program"))
     assert fast.privacy == pytest.approx(whole.privacy, rel=2e-6)
     assert fast.gap <= 1e-6
