@@ -284,7 +284,10 @@ def pairs(*items) -> dict:
 
 
 HEADERS = {
-    "newer": (put("hideseek_codebook", 2), r"newer hideseek \(format 2\)"),
+    "newer": (put("hideseek_codebook", 3), r"newer hideseek \(format 3\)"),
+    "a chain in an older version": (put("hideseek_codebook", 1), "tensors that nothing needs"),
+    "no chain": (lambda d, t: t.pop("chain.transition"), r"chain.transition is missing"),
+    "a gap without its case": (lambda d, t: d["deployed"].pop("gap_worst_case"), "gaps"),
     "version 0": (put("hideseek_codebook", 0), "never was"),
     "version as text": (put("hideseek_codebook", "1"), "Expected `int`"),
     "huge version": (put("hideseek_codebook", 10**400), "header"),
@@ -534,6 +537,9 @@ TENSORS = {
     "missing": (lambda d, t: t.pop("2.attack.price"), "missing"),
     "other type": (tensor("2.attack.price", lambda own: own, "U64"), "another type"),
     "other dimensions": (tensor("2.attack.price", lambda own: own[None]), "another type"),
+    "a chain over other places": (tensor("chain.states", lambda own: own + 1), "not one over its places"),
+    "a chain that loses people": (tensor("chain.transition", lambda own: 0.99 * own), "not distributions"),
+    "a chain of no numbers": (tensor("chain.transition", lambda own: own * np.nan), "not distributions"),
     "prior that is no law": (tensor("2.prior.probability", lambda own: own * 1.001), "sum to 1"),
     "prior with a negative": (tensor("2.prior.probability", first(-0.1)), "below 0"),
     "prior with NaN": (tensor("2.prior.probability", first(np.nan)), "not finite"),
@@ -606,11 +612,13 @@ def only(content: bytes, numbers: list[int], then: list[int]) -> bytes:
     document["stages"] = [document["stages"][number] | {"then": way} for number, way in zip(numbers, then, strict=True)]
     document["gaps"] = []
     document["deployed"] |= {"gap_privacy": None, "gap_worst_loss": None}
+    document["deployed"].pop("gap_worst_case", None)
+    renumbered = {"chain": "chain"} | {str(number): str(new) for new, number in enumerate(numbers)}
     kept = {
-        f"{numbers.index(int(number))}.{rest}": one
+        f"{renumbered[number]}.{rest}": one
         for name, one in tensors.items()
         for number, rest in [name.split(".", 1)]
-        if int(number) in numbers
+        if number in renumbered
     }
     return put_together(document, kept)
 

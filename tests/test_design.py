@@ -360,7 +360,7 @@ def test_what_repeats_has_settled():
 
 @pytest.mark.parametrize("memory", [1, 2])
 def test_a_chain_that_never_settles_is_certified_for_as_long_as_is_said(memory, monkeypatch):
-    monkeypatch.setattr(sys.modules["hideseek.design"], "HORIZON", 40)
+    monkeypatch.setattr(sys.modules["hideseek.deployed"], "HORIZON", 40)
     ring = MarkovProfile.from_matrix(np.roll(np.eye(3), 1, axis=1))
     codebook = design(ring, Scenario.past_present(memory), hamming(), hamming(), 0.1, gaps=2, choice="plain")
     assert (codebook.deployed.accesses, codebook.deployed.settled) == (40, False)

@@ -5,6 +5,7 @@ from hideseek.attacks import best_guesses, correlation_aware_error, expected_err
 from hideseek.codebook import Codebook
 from hideseek.compare import Comparison, compare
 from hideseek.data import synthetic_city
+from hideseek.deployed import verify
 from hideseek.design import design
 from hideseek.device import Answer, Device
 from hideseek.errors import (
@@ -165,4 +166,5 @@ __all__ = [
     "tolerant",
     "total",
     "trade_off",
+    "verify",
 ]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hideseek.arrays import FloatArray, IntArray, encoded, one_of, product, refuse_if_too_large, whole_number
 from hideseek.codebook import Codebook
 from hideseek.course import ACCESSES, Course, Exposer, Move, likeliest_guesses, no_row
-from hideseek.design import SETTLED, Advance
+from hideseek.deployed import SETTLED, Advance
 from hideseek.errors import broken_rule
 from hideseek.estimate import Estimate
 from hideseek.joint import gather
@@ -172,6 +172,33 @@ def policy_loss(course: Course, quality: Metric, walks: int = WALKS, seed: int =
         losses.append(sum((joint * d_q).sum(axis=(1, 2)) for _, joint in views) / course.accesses)
         weights.append(weight)
     return estimated(course, np.concatenate(losses), np.concatenate(weights))
+
+
+def losses_given_everything(course: Course, quality: Metric, walks: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """The expected loss at every access given every release before it, [access, sequence]; weights of the sequences."""
+    losses, weights = [], []
+    for exposed, weight, _ in course.exposures(walks, seed):
+        predicted, own = course.forward(exposed).predicted, []
+        for access in range(course.accesses):
+            seen, which = distinct(exposed[:, course.times(access, course.kind(access).scenario.seen)], course.symbols)
+            lost = expected_losses(course, access, seen, quality)
+            own.append(np.einsum("xs,xs->s", predicted[access], lost[:, which]))
+        losses.append(np.array(own))
+        weights.append(weight)
+    return np.concatenate(losses, axis=1), np.concatenate(weights)
+
+
+def expected_losses(course: Course, access: int, seen: IntArray, quality: Metric) -> FloatArray:
+    """What an access loses in each state in which its releases are read, after each past, [state, past]."""
+    drawn, scenario = product(course.symbols, len(course.release)), course.kind(access).scenario
+    likely = course.likelihood(access, np.repeat(seen, len(drawn), axis=0), np.tile(drawn, (len(seen), 1)))
+    read, end = access * course.every + course.ahead, access * course.every + course.reach
+    wanted = course.places_at(end, course.times(access, scenario.quality))
+    lost = np.array([quality.between(wanted, drawn, past) for past in (seen if quality.looks_back else seen[:1])])
+    for move in reversed(course.moves[read + 1 : end + 1]):
+        lost = np.array([move.matrix.T @ own for own in lost])
+    each = np.nan_to_num(likely).reshape(len(likely), len(seen), len(drawn))
+    return np.asarray(np.einsum("xpo,pxo->xp", each, np.broadcast_to(lost, (len(seen), *lost.shape[1:]))))
 
 
 @dataclass(frozen=True, eq=False)

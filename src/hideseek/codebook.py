@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
-from hideseek.arrays import IntArray
+from hideseek.arrays import FloatArray, IntArray
 from hideseek.documents import (
     MOST,
     PLACE,
@@ -37,7 +37,7 @@ from hideseek.metrics import Metric
 from hideseek.regions import Regions
 from hideseek.scenario import Scenario
 from hideseek.sealed import BLANK, Checksum, Count, FileKind
-from hideseek.stage import Attack, Prior, Stage, Worth
+from hideseek.stage import LAW, Attack, Prior, Stage, Worth
 from hideseek.table import Table, Unsigned
 
 TINY = 1e-12  # a loss that is none
@@ -54,13 +54,26 @@ class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     worst_loss: Amount
 
 
-class Deployed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the stored tables do from the first access on: means over ``accesses``, and the worst access and history.
+class GapCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """At the access number ``access`` after a gap of ``gap`` accesses, which began ``after`` so many accesses."""
+
+    after: Count
+    gap: Count
+    access: Count
+
+
+class Deployed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is claimed of a run from the first access on: averages over ``accesses``, and the worst access and history.
+
+    A history is what the codebook remembers of the releases before an access. These are the designer's claims until
+    :func:`hideseek.verify` has worked them out again.
 
     ``settled``: by then neither the joint law nor that after any history changed any more, so that nothing new
-    follows. ``gap_privacy`` is the least expected privacy right after a gap, ``gap_worst_loss`` the worst loss there
-    and later. ``second_privacy`` is that of the second access, ``plain_second_privacy`` what it could be at best if the
-    first one took the solver's own of the optimal tables.
+    follows. ``gap_privacy`` is the least expected privacy right after a gap that begins after any of these accesses,
+    ``gap_worst_loss`` the worst loss there and later, and ``gap_worst_case`` where it occurs (None in a file of 0.1.0,
+    which looked at gaps after the first accesses and in the settled run only). ``second_privacy`` is that of the second
+    access, ``plain_second_privacy`` what it could be at best if the first one took the solver's own of the optimal
+    tables.
     """
 
     accesses: Count
@@ -73,6 +86,15 @@ class Deployed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gap_worst_loss: Amount | None
     second_privacy: Amount
     plain_second_privacy: Amount
+    gap_worst_case: GapCase | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The profile that a codebook was made for, as numbers: ``transition`` [state, place] from ``states`` of places."""
+
+    states: IntArray
+    transition: FloatArray
 
 
 class _StageDocument(msgspec.Struct, forbid_unknown_fields=True):
@@ -96,7 +118,8 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     deployed: Deployed
 
 
-CODEBOOK = FileKind("codebook", 1, _Document, CodebookError)
+CODEBOOK = FileKind("codebook", 2, _Document, CodebookError)
+WITHOUT_CHAIN = 1  # the version of hideseek 0.1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +139,7 @@ class Codebook:
     stages: tuple[Stage, ...]
     gaps: tuple[int, ...]
     deployed: Deployed
+    chain: Chain | None = None
     checksum: str = ""
 
     @cached_property
@@ -161,12 +185,12 @@ class Codebook:
     @cached_property
     def content(self) -> bytes:
         """The file."""
-        tensors = {}
+        tensors = {} if self.chain is None else chain_tensors(self.chain)
         for number, stage in enumerate(self.stages):
             for name, array in tensors_of(stage).items():
                 tensors[f"{number}.{name}"] = array
         document = _Document(
-            hideseek_codebook=CODEBOOK.version,
+            hideseek_codebook=WITHOUT_CHAIN if self.chain is None else CODEBOOK.version,
             sha256=BLANK,
             step=self.step,
             places=self.places,
@@ -214,6 +238,7 @@ def codebook_from(content: memoryview) -> Codebook:
     places, scenario = document.places, scenario_from(document.scenario)
     check_step(document.step)
     stages = tuple(stage_from(entry, number, places, file.take) for number, entry in enumerate(document.stages))
+    chain = None if document.hideseek_codebook == WITHOUT_CHAIN else chain_from(places, file.take)
     file.end()
     check_ways(scenario, stages, document.gaps)
     regions = None if document.regions is None else read_regions(document.regions)
@@ -231,6 +256,7 @@ def codebook_from(content: memoryview) -> Codebook:
         stages,
         tuple(document.gaps),
         document.deployed,
+        chain,
         document.sha256,
     )
     for entry, worth in zip(document.stages, codebook.worths(), strict=True):
@@ -258,6 +284,23 @@ def tensors_of(stage: Stage) -> dict[str, Any]:
         for name in ("codes", "start", "releases", "weights"):
             arrays[f"table.{position}.{name}"] = getattr(table, name)
     return arrays
+
+
+def chain_tensors(chain: Chain) -> dict[str, Any]:
+    """A chain as named arrays."""
+    kind = np.uint16 if chain.transition.shape[1] < 2**16 else np.uint32
+    return {"chain.states": chain.states.astype(kind), "chain.transition": chain.transition}
+
+
+def chain_from(places: int, take: Callable[..., Any]) -> Chain:
+    """A chain from its tensors, refused unless its rows are distributions over the places."""
+    states = take("chain.states", *PLACE, ndim=2).astype(np.int64)
+    transition = take("chain.transition", "F64", ndim=2)
+    if transition.shape != (len(states), places) or not states.size or states.max() >= places:
+        raise CodebookError("Its profile is not one over its places.")
+    if not (transition.min() >= 0 and (np.abs(transition.sum(axis=1) - 1) <= LAW).all()):
+        raise CodebookError("The transitions of its profile are not distributions.")
+    return Chain(states, transition)
 
 
 def stage_from(document: _StageDocument, number: int, places: int, take: Callable[..., Any]) -> Stage:
@@ -315,7 +358,7 @@ def check_deployed(codebook: Codebook, stages: Sequence[Summary]) -> None:
     worst = max(deployed.worst_loss, deployed.gap_worst_loss or 0.0)
     if not worst <= budget * (1 + AGREE) + TINY:
         raise CodebookError(f"As deployed it loses {worst:.9g} after some history; the budget is {budget:.9g}.")
-    visited = stages[: repeating + deployed.settled]
+    visited = stages[: repeating + 1]
     risk = max(codebook.stages[number].risk(codebook.privacy) for number in (0, repeating))
     pairs = [
         (deployed.quality_loss, deployed.worst_loss),
@@ -327,7 +370,10 @@ def check_deployed(codebook: Codebook, stages: Sequence[Summary]) -> None:
     ]
     if not all(least <= most * (1 + AGREE) + TINY for least, most in pairs):
         raise CodebookError("As deployed it is said to be better than its stages, or than any codebook can be.")
-    if {deployed.gap_privacy is None, deployed.gap_worst_loss is None} != {not codebook.gaps}:
+    told: list[object] = [deployed.gap_privacy, deployed.gap_worst_loss]
+    if codebook.chain is not None:
+        told.append(deployed.gap_worst_case)
+    if {claim is None for claim in told} != {not codebook.gaps}:
         raise CodebookError("It tells what happens after gaps that it has no stages for, or does not.")
 
 

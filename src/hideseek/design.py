@@ -8,15 +8,16 @@ integers, and where a history would lose more than the budget, its table is mixe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
-from hideseek.arrays import FloatArray, IntArray, one_of, product, scalar, whole_number
-from hideseek.codebook import Codebook, Deployed, looks_back
+from hideseek.arrays import FloatArray, one_of, product, scalar, whole_number
+from hideseek.codebook import Chain, Codebook, looks_back
+from hideseek.deployed import SETTLED, Advance, AfterGap, Deployment, Moment, Runs, deployed_of, starts_of_gaps
 from hideseek.draft import Choice, Draft, Ends, Made, attack_of, make
 from hideseek.errors import ParameterError, SolverError, broken_rule
 from hideseek.game import Game, budget_too_small, folded
@@ -28,48 +29,15 @@ from hideseek.repeated import RepeatedGame
 from hideseek.scenario import Scenario, after_gap, since_gap, since_start
 from hideseek.solve import solve
 from hideseek.solve.certificate import cheapest_releases
-from hideseek.stage import NOTHING, Outcome, Prior, Stage
+from hideseek.stage import NOTHING, Prior, Stage
 
-HORIZON = 1000  # accesses after which a run that has not settled is cut
-AFTER_GAP = 100  # the same after a gap
-SETTLED = 1e-12  # change of the joint law in one access, in total variation
 LEAST_SPARE, MOST_SPARE = 1e-9, 1e-2  # how much further than needed a table is mixed: for rounding, for an end
 AHEAD = 4  # accesses with tables of their own after which the one that repeats is taken
 PACE = 0.2  # how far it is moved at a time, at first
 ROUNDS = 300  # of mixing until it is given up
 MANY = 100  # games from which on more processes pay
 
-Advance = Callable[[str, int, int], None]
 NO_LAW: Law = (np.zeros((0, 0), np.int64), np.zeros((0, 0)))
-
-
-@dataclass(frozen=True, eq=False)
-class Moment:
-    """One access of a run: the law it starts from, and what the stored tables do after every history."""
-
-    number: int
-    joint: Joint
-    histories: IntArray
-    found: Outcome
-
-    @property
-    def privacy(self) -> float:
-        """The adversary's error in the mean over the histories."""
-        return float(self.found.weight @ self.found.privacy)
-
-    def over(self, budget: float) -> dict[History, float]:
-        """The losses above a budget."""
-        above = np.flatnonzero(self.found.loss > budget)
-        return {tuple(self.histories[k].tolist()): float(self.found.loss[k]) for k in above}
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """The run from the first access on, whether it settled, and the runs after every gap from every start."""
-
-    moments: list[Moment]
-    settled: bool
-    missed: list[list[Moment]]
 
 
 def design(
@@ -88,10 +56,12 @@ def design(
     """The codebook of a scenario: the best mechanism for every exposed history that can occur.
 
     The first ``steps`` accesses get tables of their own (by default two after everything to be seen was exposed), then
-    one stage repeats. The budget holds at every access after every history, and after a gap of up to ``gaps`` accesses
-    that follows the first steps or a settled run. ``choice`` among the optimal tables: the one that tells the adversary
-    the least about the next target, or the solver's own (``"plain"``); a planner that is ``farsighted`` chooses by what
-    the future is worth to it, and may trade privacy now for it. ``progress`` is called with what is being done,
+    one stage repeats. A *history* is what the codebook remembers, the releases that the scenario has ``seen``: given
+    these, the expected loss stays within the budget at every access, and after a gap of up to ``gaps`` accesses
+    that begins after any access and follows no other gap. Given every release so far it may exceed the budget:
+    :func:`hideseek.evaluate` tells how often and by how much. ``choice`` among the optimal tables: the one that tells
+    the adversary the least about the next target, or the solver's own (``"plain"``); a planner that is ``farsighted``
+    chooses by what the future is worth to it, and may trade privacy now for it. ``progress`` is told what is done,
     how many games are solved and how many there are.
 
     >>> profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]])
@@ -139,7 +109,7 @@ def design(
     return designer.codebook()
 
 
-class _Designer:
+class _Designer(Deployment):
     """All that one design needs, and its stages as they come to be."""
 
     def __init__(
@@ -156,9 +126,16 @@ class _Designer:
         workers: int,
         progress: Advance | None,
     ) -> None:
-        self.profile, self.scenario, self.privacy, self.quality = profile, scenario, privacy, quality
+        drafts = [Draft(since_start(scenario, n), min(n + 1, steps)) for n in range(steps + 1)]
+        blocks = -(min(*scenario.seen, *scenario.known, 0) // scenario.every)  # accesses that are looked back at
+        first = len(drafts) + gaps - 1
+        recovering = range(first, first + blocks - 1) if gaps > 1 else range(0)
+        after = [*recovering, steps]
+        numbers = tuple(range(len(drafts), first))
+        drafts += [Draft(after_gap(scenario, gap), after[0]) for gap in range(2, gaps + 1)]
+        drafts += [Draft(since_gap(scenario, n), after[n]) for n in range(1, len(after))]
+        super().__init__(profile, scenario, privacy, quality, drafts, numbers)
         self.budget, self.choice, self.workers, self.progress = budget, choice, workers, progress
-        self.steps = steps
         self.planner = farsighted
         try:
             self.repeated: RepeatedGame | None = RepeatedGame.of(profile, privacy, quality, budget, scenario)
@@ -168,43 +145,15 @@ class _Designer:
             self.repeated = None
         if farsighted is not None and self.repeated is not None:
             farsighted.checked(self.repeated)
-        # as many true places in a row as the next access may depend on
-        self.window = max(profile.memory, scenario.release[-1] + 1 - scenario.every - min(scenario.offsets))
-        self.drafts: list[Draft] = []
         self.settled, self.spare = NEVER, LEAST_SPARE
-        self._accesses: dict[tuple[int, int, tuple[int, ...], bytes], Access] = {}
         self._ceilings: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[FloatArray, float]] = {}
         self._ends: dict[tuple[Scenario, Scenario, History], Ends] = {}
-        for n in range(steps + 1):
-            self.drafts.append(Draft(since_start(scenario, n), min(n + 1, steps)))
-        blocks = -(min(*scenario.seen, *scenario.known, 0) // scenario.every)  # accesses that are looked back at
-        first = len(self.drafts) + gaps - 1
-        recovering = range(first, first + blocks - 1) if gaps > 1 else range(0)
-        after = [*recovering, steps]
-        self.gaps = tuple(range(len(self.drafts), first))
-        self.drafts += [Draft(after_gap(scenario, gap), after[0]) for gap in range(2, gaps + 1)]
-        self.drafts += [Draft(since_gap(scenario, n), after[n]) for n in range(1, len(after))]
 
     @property
     def traded(self) -> float:
         """What the future counts beside now, where privacy now may be traded for it."""
         trades = self.planner is not None and self.planner.mode is Mode.TRADE_OFF
         return self.planner.discount if self.planner is not None and trades else 0.0
-
-    def access(self, number: int, joint: Joint, gap: int = 1) -> Access:
-        """The access at a stage after this joint law, worked out once."""
-        steps = gap * self.scenario.every if joint.windows.shape[1] else 0
-        draft = self.drafts[number]
-        key = (number, gap, joint.windows.shape, joint.windows.tobytes())
-        if key not in self._accesses:
-            self._accesses[key] = Access(
-                self.profile, draft.scenario, self.drafts[draft.then].scenario, joint, steps, self.window
-            )
-        return self._accesses[key]
-
-    def remembered(self, number: int, joint: Joint) -> Joint:
-        """The law with no more of the releases than a stage remembers."""
-        return joint.remembering(len(self.drafts[number].scenario.seen))
 
     def games(self, number: int, joint: Joint, gap: int, only: Sequence[History] = ()) -> dict[History, Game]:
         """The games of all histories at a stage, or of some."""
@@ -346,20 +295,18 @@ class _Designer:
 
     def visit(self, number: int, joint: Joint, gap: int = 1) -> tuple[Moment, Joint]:
         """What happens at a stage, and the law after it; what it has no table for yet gets one."""
-        draft = self.drafts[number]
-        access, joint = self.access(number, joint, gap), self.remembered(number, joint)
-        prior = access.everything(joint)
-        missing = draft.unmade(prior, self.profile.places)
+        draft, joint = self.drafts[number], self.remembered(number, joint)
+        missing = draft.unmade(self.access(number, joint, gap).everything(joint), self.profile.places)
         if missing:
             made = (self.solve if number <= self.steps else self.resume)(number, joint, gap, missing)
             draft.take({past: draft.blended(past, one, 0.0) for past, one in made.items()}, self.profile.places)
-        moment = Moment(number, joint, prior.histories, draft.under(prior, self.privacy, self.quality))
+        visited = super().visit(number, joint, gap)
         # whole numbers may lose a billionth more than the laws they stand for
         while missing and self.mix(
-            number, {past: lost for past, lost in moment.over(self.budget).items() if past in missing}, LEAST_SPARE
+            number, {past: lost for past, lost in visited[0].over(self.budget).items() if past in missing}, LEAST_SPARE
         ):
-            moment = replace(moment, found=draft.under(prior, self.privacy, self.quality))
-        return moment, access.exposed(joint, draft.stage)
+            visited = super().visit(number, joint, gap)
+        return visited
 
     def mix(self, number: int, losses: dict[History, float], spare: float) -> bool:
         """Mix the tables of histories that lose too much towards their safe ones, and a share ``spare`` further.
@@ -379,21 +326,6 @@ class _Designer:
         if mixed:
             draft.take(mixed, self.profile.places)
         return bool(mixed)
-
-    def run(
-        self, number: int, joint: Joint, gap: int = 1, accesses: int | None = None, settled: float = SETTLED
-    ) -> tuple[list[Moment], Joint, bool]:
-        """From a stage on, until the law settles in the stage that repeats, or so many accesses are over."""
-        moments = []
-        horizon = HORIZON if gap == 1 else AFTER_GAP
-        for _ in range(horizon if accesses is None else accesses):
-            before = joint
-            moment, joint = self.visit(number, joint, gap)
-            moments.append(moment)
-            if number == self.steps and before.change(joint) <= settled:
-                return moments, joint, True
-            number, gap = self.drafts[number].then, 1
-        return moments, joint, False
 
     def mended(
         self, number: int, joint: Joint, gap: int = 1, settled: float = SETTLED
@@ -448,22 +380,24 @@ class _Designer:
         for _ in range(ROUNDS):
             before = [draft.made for draft in self.drafts]
             moments, self.settled, done = self.mended(0, NEVER)
-            starts = [self.settled, *(moment.joint for moment in moments[1 : self.steps + 1])]
             missed = [
-                self.mended(number, joint, gap)[0] for gap, number in enumerate(self.gaps, start=2) for joint in starts
+                AfterGap(after, gap, self.mended(number, joint, gap)[0])
+                for gap, number in enumerate(self.gaps, start=2)
+                for after, joint in starts_of_gaps(moments, self.settled)
             ]
             if all(draft.made is made for draft, made in zip(self.drafts, before, strict=True)):
-                return Runs(moments, done, missed)
+                return Runs(moments, self.settled, done, missed)
             self.spare = min(4 * self.spare, MOST_SPARE)
         raise SolverError(f"The budget is not kept after every gap after {ROUNDS} rounds of mixing.")
 
     def proved(self, runs: Runs) -> Iterator[Stage]:
         """The stages with the laws that they were made for, or have settled in, and the best attacks under these."""
-        end, first = self.settled, [(moment.joint, 1) for moment in runs.moments[: self.steps]]
-        gaps = [(end, gap) for gap in range(2, len(self.gaps) + 2)]
+        first = [(moment.joint, 1) for moment in runs.moments[: self.steps]]
+        repeating = runs.end if runs.settled else runs.moments[-1].joint
+        gaps = [(runs.end, gap) for gap in range(2, len(self.gaps) + 2)]
         recovering = len(self.drafts) - self.steps - 1 - len(gaps)
-        after = [(moment.joint, 1) for run in runs.missed[:1] for moment in run[1 : recovering + 1]]
-        laws = [*first, (end, 1), *gaps, *after]
+        after = [(moment.joint, 1) for run in runs.missed[:1] for moment in run.moments[1 : recovering + 1]]
+        laws = [*first, (repeating, 1), *gaps, *after]
         for number, (draft, (joint, gap)) in enumerate(zip(self.drafts, laws, strict=True)):
             prior = self.access(number, joint, gap).prior(self.remembered(number, joint))
             solved = draft.made if number < self.steps else self.solve(number, joint, gap, choose=False)
@@ -484,24 +418,8 @@ class _Designer:
             tuple(self.proved(runs)),
             self.gaps,
             deployed_of(runs, self.plain_second_privacy()),
+            Chain(self.profile.states, self.profile.transition),
         )
-
-
-def deployed_of(runs: Runs, plain_second_privacy: float) -> Deployed:
-    """What is claimed of a codebook."""
-    moments, missed = runs.moments, runs.missed
-    return Deployed(
-        accesses=len(moments),
-        settled=runs.settled,
-        privacy=float(np.mean([moment.privacy for moment in moments])),
-        worst_privacy=float(min(moment.found.privacy.min() for moment in moments)),
-        quality_loss=float(np.mean([moment.found.weight @ moment.found.loss for moment in moments])),
-        worst_loss=float(max(moment.found.loss.max() for moment in moments)),
-        gap_privacy=min((run[0].privacy for run in missed), default=None),
-        gap_worst_loss=max((float(moment.found.loss.max()) for run in missed for moment in run), default=None),
-        second_privacy=moments[1].privacy,
-        plain_second_privacy=plain_second_privacy,
-    )
 
 
 def histories_of(prior: Prior) -> list[History]:

@@ -124,6 +124,13 @@ class Draft:
         self.view: tuple[IntArray, View] | None = None
         self.own: tuple[IntArray, BoolArray] | None = None
 
+    @classmethod
+    def of(cls, stage: Stage) -> Draft:
+        """A stage that is made."""
+        draft = cls(stage.scenario, stage.then)
+        draft.stage = stage
+        return draft
+
     def take(self, made: dict[History, Made], places: int, afresh: bool = False) -> None:
         """Add or replace mechanisms, or replace them all."""
         self.made = made if afresh else self.made | made

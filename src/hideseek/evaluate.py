@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hideseek.adversaries import LASTING, WALKS, Adversary, carry, estimates
+from hideseek.adversaries import LASTING, WALKS, Adversary, carry, estimated, estimates, losses_given_everything
 from hideseek.arrays import FloatArray
 from hideseek.codebook import Codebook
 from hideseek.course import ACCESSES, Course
-from hideseek.design import Advance
+from hideseek.deployed import Advance
 from hideseek.errors import CertificateError, SizeError, broken_rule
 from hideseek.estimate import Estimate
 from hideseek.game import Game
@@ -22,16 +22,22 @@ from hideseek.solve import solve
 
 FAR = 3.0  # half-widths of an interval; further off is no matter of chance (about six standard errors)
 ROUNDING = 1e-9
+ASSUMPTION = "Assumed: the times of the accesses tell nothing about the place."
 
 
 @dataclass(frozen=True)
 class Label:
-    """What a codebook does in a run of ``accesses``, all in the mean over them: see :func:`evaluate`.
+    """What a codebook does in a run of ``accesses``, all on average over them: see :func:`evaluate`.
+
+    All of it assumes that the times of the accesses tell nothing about the place: an adversary of somebody who asks
+    more often at some places than at others errs less.
 
     ``window`` to ``in_between`` are the adversaries' errors (the last is None where nothing lies between accesses),
     ``prior_risk`` that of one who is shown nothing. ``ceiling`` is what no mechanism that loses no more quality can
     exceed against an adversary who remembers everything, and ``kept`` the share of it that is left against the filter.
-    ``gain`` is the share by which the filter errs more than with the codebook beside, where there is one.
+    A codebook keeps its budget given the releases that it remembers. Given *every* release so far the expected loss
+    may exceed it: ``over_budget`` is the share of accesses at which it does, and ``worst_loss`` the largest that was
+    found. ``gain`` is the share by which the filter errs more than with the codebook beside, where there is one.
     ``walks`` is 0 where nothing had to be simulated.
     """
 
@@ -42,6 +48,8 @@ class Label:
     predictor: Estimate
     in_between: Estimate | None
     quality_loss: float
+    over_budget: Estimate
+    worst_loss: float
     prior_risk: float
     ceiling: float
     kept: Estimate
@@ -92,6 +100,8 @@ def evaluate(
     adversaries = [adversary for adversary in LASTING if adversary is not Adversary.IN_BETWEEN or course.between]
     found = estimates(course, adversaries, walks, seed, progress, owner)
     prior_risk, most = float(course.prior_risks.mean()), ceiling(course, codebook, carried.loss)
+    losses, weights = losses_given_everything(course, codebook.quality, walks, seed)
+    over = (losses > codebook.budget * (1 + ROUNDING)).mean(axis=0)
     return Label(
         window=Estimate(carried.error.mean(), hit_rate=Estimate(carried.hit.mean())),
         filter=found[Adversary.FILTER],
@@ -100,6 +110,8 @@ def evaluate(
         predictor=found[Adversary.PREDICTOR],
         in_between=found.get(Adversary.IN_BETWEEN),
         quality_loss=float(carried.loss.mean()),
+        over_budget=estimated(course, over, weights),
+        worst_loss=float(losses.max()),
         prior_risk=prior_risk,
         ceiling=most,
         kept=share(found[Adversary.FILTER], most),

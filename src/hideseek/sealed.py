@@ -119,7 +119,7 @@ class FileKind(Generic[Document]):
             text = msgspec.json.decode(entries.pop("__metadata__"), type=dict[str, str])["hideseek"]
             fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
             version = msgspec.json.decode(fields[f"hideseek_{self.name}"], type=Count)
-            if version != self.version:
+            if not 1 <= version <= self.version:
                 newer = "was written by a newer hideseek" if version > self.version else "has a version that never was"
                 raise self.error(f"It {newer} (format {version}).")
             document = msgspec.json.decode(text, type=self.document)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
-from hideseek.codebook import Codebook, looks_back
+import msgspec
+
+from hideseek.codebook import Codebook, GapCase, looks_back
 from hideseek.estimate import Estimate
-from hideseek.evaluate import Label
+from hideseek.evaluate import ASSUMPTION, Label
 from hideseek.foresight import Foresight
 from hideseek.game import Game
 from hideseek.metrics import Metric
@@ -82,22 +84,36 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
     words = [
         ("protects", f"the true places at {named_offsets(scenario.target)}"),
         ("exposes", f"places at {named_offsets(scenario.release)}, {access} of {codebook.step}"),
-        ("against who remembers", f"releases at {named_offsets(scenario.seen)}" if scenario.seen else "nothing"),
+        ("remembers: its history", f"releases at {named_offsets(scenario.seen)}" if scenario.seen else "no release"),
         ("error is measured by", named(codebook.privacy)),
         ("loss is measured by", named(codebook.quality)),
         ("certified over", run),
-        ("privacy, mean", f"{done.privacy:.6g} {d_p}".strip()),
+        ("privacy, on average", f"{done.privacy:.6g} {d_p}".strip()),
         ("privacy, worst history", f"{done.worst_privacy:.6g} {d_p}".strip()),
-        ("loss, mean", f"{done.quality_loss:.6g} {d_q}".strip()),
+        ("loss, on average", f"{done.quality_loss:.6g} {d_q}".strip()),
         ("loss, worst history", f"{done.worst_loss:.6g} of {codebook.budget:.6g} {d_q}".strip()),
         ("goes on after a gap of", f"up to {len(codebook.gaps) + 1} accesses" if codebook.gaps else unbroken),
-        *([("budget after a gap", "kept in a first or a settled access")] if codebook.gaps else []),
     ]
     if codebook.gaps:
-        words.append(("privacy after a gap", f"at least {done.gap_privacy:.6g} {d_p} in the mean".replace("  ", " ")))
+        words.append(("privacy after a gap", f"at least {done.gap_privacy:.6g} {d_p} on average".replace("  ", " ")))
+        loss = f"{done.gap_worst_loss:.6g} of {codebook.budget:.6g} {d_q}".strip()
+        words.append(("loss, worst after a gap", f"{loss}, {gap_words(done.gap_worst_case)}"))
     chosen, plain = done.second_privacy, done.plain_second_privacy
     words.append(("by choice among optima", f"{chosen:.6g} at the second access ({plain:.6g} with the solver's own)"))
+    words.append(("given every release", "the loss may exceed the budget: see evaluate"))
+    words.append(("assumed", "access times tell nothing about the place"))
     return words
+
+
+def gap_words(case: GapCase | None) -> str:
+    """Where a loss after a gap occurs.
+
+    >>> gap_words(GapCase(after=3, gap=2, access=1))
+    'at access 1 after a gap of 2 that follows access 3'
+    """
+    if case is None:
+        return "looked at after the first accesses and in the settled run only"
+    return f"at access {case.access} after a gap of {case.gap} that follows access {case.after}"
 
 
 def in_percent(share: Estimate) -> str:
@@ -131,7 +147,9 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
             }
             for number, worth in enumerate(codebook.worths())
         ],
-        "deployed": {name: getattr(codebook.deployed, name) for name in codebook.deployed.__struct_fields__},
+        "history": [int(offset) for offset in codebook.scenario.seen],
+        "deployed": msgspec.to_builtins(codebook.deployed),
+        "assumption": ASSUMPTION,
         "warning": HABITS,
     }
 
@@ -152,6 +170,7 @@ def plan_words(game: RepeatedGame, planner: Planner, found: Foresight) -> list[t
         ("kept of the ceiling", found.kept.in_words()),
         ("quality loss, mean", f"{found.quality_loss.in_words()} {d_q}".strip()),
         ("quality loss, worst history", f"{found.worst_loss:.6g} of {game.budget:.6g} {d_q}".strip()),
+        ("assumed", "access times tell nothing about the place"),
         ("accesses simulated", str(found.steps)),
         ("cuts", str(len(planner.cuts))),
     ]
@@ -175,6 +194,7 @@ def plan_facts(game: RepeatedGame, planner: Planner, found: Foresight) -> dict[s
         "filter_interval": found.filter.interval,
         "smoother_interval": None if found.smoother is None else found.smoother.interval,
         "certified": found.certified,
+        "assumption": ASSUMPTION,
         **asdict(found),
         "warning": HABITS,
     }
@@ -191,6 +211,17 @@ def named_offsets(offsets: Sequence[int]) -> str:
     return ", ".join(word(offset) for offset in offsets)
 
 
+def loss_words(label: Label, budget: float, unit: str) -> str:
+    """What a codebook loses, given what it remembers and given every release so far."""
+    loss = f"{label.quality_loss:.6g} of {budget:.6g} {unit}".strip()
+    return (
+        f"Quality lost: {loss} on average. The budget holds given the releases that the codebook remembers; given "
+        f"every release so far the expected loss exceeds it at {in_percent(label.over_budget)} of the accesses, and is "
+        f"{label.worst_loss:.6g} {unit}".strip()
+        + " at most of those found."
+    )
+
+
 def label_facts(label: Label) -> dict[str, object]:
     """A label for machines: the numbers by name, their intervals and hit rates beside them."""
     numbers = {name: value for name, value in vars(label).items() if value is not None}
@@ -199,4 +230,5 @@ def label_facts(label: Label) -> dict[str, object]:
         **numbers,
         "intervals": {name: value.interval for name, value in known.items() if not value.exact},
         "hit_rates": {name: value.hit_rate for name, value in known.items() if value.hit_rate is not None},
+        "assumption": ASSUMPTION,
     }

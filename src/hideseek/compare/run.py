@@ -19,7 +19,8 @@ from hideseek.adversaries import Adversary, against_policy, carry, estimates, po
 from hideseek.arrays import scalar, whole_number
 from hideseek.baselines import RIVALS, Rival, Setting, constant, truth
 from hideseek.course import Course, Exposer
-from hideseek.design import Advance, design
+from hideseek.deployed import Advance
+from hideseek.design import design
 from hideseek.errors import CertificateError, broken_rule
 from hideseek.estimate import Estimate
 from hideseek.evaluate import FAR, ROUNDING

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hideseek.design import Advance
+from hideseek.deployed import Advance
 from hideseek.errors import TraceError, broken_rule
 from hideseek.fleet.engines import each_result, engine_of
 from hideseek.fleet.job import Job, Row, protect

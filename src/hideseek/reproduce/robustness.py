@@ -21,7 +21,7 @@ from hideseek.adversaries import Adversary, estimates
 from hideseek.arrays import IntArray, whole_number
 from hideseek.course import Course, likeliest_guesses
 from hideseek.days import ahead_of_utc
-from hideseek.design import Advance
+from hideseek.deployed import Advance
 from hideseek.errors import ParameterError, broken_rule
 from hideseek.game import Game
 from hideseek.mechanism import Mechanism

@@ -18,7 +18,7 @@ from joblib import Parallel, cpu_count, delayed
 
 from hideseek.arrays import one_of, scalar, whole_number
 from hideseek.days import UserDay, days_of, drawn_from
-from hideseek.design import Advance
+from hideseek.deployed import Advance
 from hideseek.errors import broken_rule
 from hideseek.estimate import Estimate
 from hideseek.foresight import WALKS, follow

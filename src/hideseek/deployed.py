@@ -1,0 +1,249 @@
+"""The deployed run: what the stored tables of a codebook do, access after access, from the first one on.
+
+The joint distribution of true places and remembered releases goes forward under the tables as they are stored, until it
+settles: without a missed access, and after every gap that begins after any access of that run. What is claimed of a
+codebook is worked out here, and worked out again by :func:`verify` from nothing but what its file holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hideseek.arrays import IntArray
+from hideseek.codebook import AGREE, TINY, Codebook, Deployed, GapCase
+from hideseek.draft import Draft
+from hideseek.errors import CodebookError, ParameterError, broken_rule
+from hideseek.joint import NEVER, Access, History, Joint
+from hideseek.metrics import Metric
+from hideseek.mobility import MarkovProfile
+from hideseek.profile_file import chain_from
+from hideseek.scenario import Scenario
+from hideseek.stage import Outcome, Worth
+
+HORIZON = 1000  # accesses after which a run that has not settled is cut
+AFTER_GAP = 100  # the same after a gap
+SETTLED = 1e-12  # change of the joint law in one access, in total variation
+SAME = 10  # times as much change may be seen by another machine, which rounds otherwise
+
+Advance = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One access of a run: the law it starts from, and what the stored tables do after every remembered history."""
+
+    number: int
+    joint: Joint
+    histories: IntArray
+    found: Outcome
+
+    @property
+    def privacy(self) -> float:
+        """The adversary's expected error, on average over the histories."""
+        return float(self.found.weight @ self.found.privacy)
+
+    def over(self, budget: float) -> dict[History, float]:
+        """The losses above a budget."""
+        above = np.flatnonzero(self.found.loss > budget)
+        return {tuple(self.histories[k].tolist()): float(self.found.loss[k]) for k in above}
+
+
+@dataclass(frozen=True, eq=False)
+class AfterGap:
+    """The run after a gap of ``gap`` accesses (1 would be none missed) that follows the first ``after`` accesses."""
+
+    after: int
+    gap: int
+    moments: list[Moment]
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The run from the first access on, whether it settled, where it ends, and the runs after all gaps from there on.
+
+    The first of the runs after a gap begin where the run ends, the others after each of its accesses.
+    """
+
+    moments: list[Moment]
+    end: Joint
+    settled: bool
+    missed: list[AfterGap]
+
+
+class Deployment:
+    """Stages as they are used: the first ones, the one that repeats (number ``steps``), and those after ``gaps``."""
+
+    def __init__(
+        self,
+        profile: MarkovProfile,
+        scenario: Scenario,
+        privacy: Metric,
+        quality: Metric,
+        drafts: list[Draft],
+        gaps: tuple[int, ...],
+    ) -> None:
+        self.profile, self.scenario, self.privacy, self.quality = profile, scenario, privacy, quality
+        self.drafts, self.gaps = drafts, gaps
+        self.steps = next(number for number, draft in enumerate(drafts) if draft.then == number)
+        # as many true places in a row as the next access may depend on
+        self.window = max(profile.memory, scenario.release[-1] + 1 - scenario.every - min(scenario.offsets))
+        self._accesses: dict[tuple[int, int, tuple[int, ...], bytes], Access] = {}
+
+    def access(self, number: int, joint: Joint, gap: int = 1) -> Access:
+        """The access at a stage after this joint law, worked out once."""
+        steps = gap * self.scenario.every if joint.windows.shape[1] else 0
+        draft = self.drafts[number]
+        key = (number, gap, joint.windows.shape, joint.windows.tobytes())
+        if key not in self._accesses:
+            self._accesses[key] = Access(
+                self.profile, draft.scenario, self.drafts[draft.then].scenario, joint, steps, self.window
+            )
+        return self._accesses[key]
+
+    def remembered(self, number: int, joint: Joint) -> Joint:
+        """The law with no more of the releases than a stage remembers."""
+        return joint.remembering(len(self.drafts[number].scenario.seen))
+
+    def visit(self, number: int, joint: Joint, gap: int = 1) -> tuple[Moment, Joint]:
+        """What happens at a stage, and the law after it."""
+        draft = self.drafts[number]
+        access, joint = self.access(number, joint, gap), self.remembered(number, joint)
+        prior = access.everything(joint)
+        moment = Moment(number, joint, prior.histories, draft.under(prior, self.privacy, self.quality))
+        return moment, access.exposed(joint, draft.stage)
+
+    def run(
+        self, number: int, joint: Joint, gap: int = 1, accesses: int | None = None, settled: float = SETTLED
+    ) -> tuple[list[Moment], Joint, bool]:
+        """From a stage on, until the law settles in the stage that repeats, or so many accesses are over."""
+        moments = []
+        horizon = HORIZON if gap == 1 else AFTER_GAP
+        for _ in range(horizon if accesses is None else accesses):
+            before = joint
+            moment, joint = self.visit(number, joint, gap)
+            moments.append(moment)
+            if number == self.steps and before.change(joint) <= settled:
+                return moments, joint, True
+            number, gap = self.drafts[number].then, 1
+        return moments, joint, False
+
+    def runs(self, accesses: int, progress: Advance | None = None) -> Runs:
+        """The run of so many accesses from the first one on, and those after every gap after every access of it."""
+        moments, end, _ = self.run(0, NEVER, accesses=accesses, settled=-1.0)
+        settled = moments[-1].joint.change(end) <= SAME * SETTLED
+        starts, missed = starts_of_gaps(moments, end), []
+        for number, stage in enumerate(self.gaps):
+            for done, (after, joint) in enumerate(starts, start=1):
+                missed.append(AfterGap(after, number + 2, self.run(stage, joint, number + 2)[0]))
+                if progress is not None:
+                    progress("gaps", number * len(starts) + done, len(starts) * len(self.gaps))
+        return Runs(moments, end, settled, missed)
+
+
+def starts_of_gaps(moments: list[Moment], end: Joint) -> list[tuple[int, Joint]]:
+    """After how many accesses of a run a gap may begin, and the law then: first where the run ends."""
+    return [(len(moments), end), *((after, moments[after].joint) for after in range(1, len(moments)))]
+
+
+def deployed_of(runs: Runs, plain_second_privacy: float) -> Deployed:
+    """What is claimed of a codebook."""
+    moments, missed = runs.moments, runs.missed
+    worst = max(
+        (
+            (float(moment.found.loss.max()), GapCase(run.after, run.gap, access))
+            for run in missed
+            for access, moment in enumerate(run.moments, start=1)
+        ),
+        key=lambda case: case[0],
+        default=(None, None),
+    )
+    return Deployed(
+        accesses=len(moments),
+        settled=runs.settled,
+        privacy=float(np.mean([moment.privacy for moment in moments])),
+        worst_privacy=float(min(moment.found.privacy.min() for moment in moments)),
+        quality_loss=float(np.mean([moment.found.weight @ moment.found.loss for moment in moments])),
+        worst_loss=float(max(moment.found.loss.max() for moment in moments)),
+        gap_privacy=min((run.moments[0].privacy for run in missed), default=None),
+        gap_worst_loss=worst[0],
+        second_privacy=moments[1].privacy,
+        plain_second_privacy=plain_second_privacy,
+        gap_worst_case=worst[1],
+    )
+
+
+def verify(codebook: Codebook, progress: Advance | None = None) -> Deployed:
+    """Work out everything that a codebook claims of its deployed run, from the tables and the profile in its file.
+
+    :meth:`Codebook.load` checks every stage under the distribution that is stored with it; that these distributions
+    are those of the run, and what is claimed of the run, is checked here. One number stays the designer's word:
+    ``plain_second_privacy``, which is about tables that no file holds. ``progress`` is called with what is being done,
+    how much is done and how much there is.
+
+    >>> from hideseek import MarkovProfile, design, hamming
+    >>> chain = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]])
+    >>> codebook = design(chain, Scenario.past_present(1), hamming(), hamming(), budget=0.1, gaps=2)
+    >>> verify(codebook) == codebook.deployed
+    True
+    """
+    if not isinstance(codebook, Codebook):
+        raise broken_rule("codebook", "verify", "a Codebook", type(codebook).__name__)
+    if codebook.chain is None:
+        raise CodebookError("It holds no profile, as files of hideseek 0.1.0, so its run cannot be worked out again.")
+    chain = codebook.chain
+    try:
+        profile = chain_from(chain.states, chain.transition, codebook.regions, codebook.step, "verify")
+    except ParameterError as error:
+        raise CodebookError(f"It holds no usable profile: {error}") from None
+    claimed = codebook.deployed
+    if claimed.accesses != HORIZON and not (claimed.settled and 2 <= claimed.accesses < HORIZON):
+        raise CodebookError(f"A run of {claimed.accesses} accesses is claimed, which neither settled nor is {HORIZON}.")
+    drafts = [Draft.of(stage) for stage in codebook.stages]
+    deployment = Deployment(profile, codebook.scenario, codebook.privacy, codebook.quality, drafts, codebook.gaps)
+    runs = deployment.runs(claimed.accesses, progress)
+    found = deployed_of(runs, claimed.plain_second_privacy)
+    numbers = Deployed.__struct_fields__[2:-1]  # between the length of the run and the case of a gap
+    claims = [(f"its {name}", getattr(claimed, name), getattr(found, name)) for name in numbers]
+    claims += [("its loss in the worst case of a gap", claimed.gap_worst_loss, loss_in(runs, claimed.gap_worst_case))]
+    for number, (worth, moment) in enumerate(zip(codebook.worths(), stage_moments(deployment, runs), strict=True)):
+        stored, again = (averages(outcome) for outcome in (worth, moment.found))
+        claims += [(f"the {name} of stage {number}", stored[name], again[name]) for name in stored]
+    for what, said, is_so in claims:
+        if (said is None) != (is_so is None) or not abs((said or 0.0) - (is_so or 0.0)) <= AGREE * (said or 0.0) + TINY:
+            raise CodebookError(f"It claims that {what} is {said}; its tables and its profile give {is_so}.")
+    if claimed.settled and not runs.settled:
+        raise CodebookError(f"It claims that nothing changes after {claimed.accesses} accesses, and something does.")
+    return found
+
+
+def stage_moments(deployment: Deployment, runs: Runs) -> list[Moment]:
+    """One moment of every stage, at the distribution that a designer stores with it."""
+    settled = runs.missed[:: len(runs.moments)]
+    recovering = len(deployment.drafts) - deployment.steps - 1 - len(settled)
+    return [
+        *runs.moments[: deployment.steps],
+        deployment.visit(deployment.steps, runs.end)[0] if runs.settled else runs.moments[-1],
+        *(run.moments[0] for run in settled),
+        *(moment for run in settled[:1] for moment in run.moments[1 : recovering + 1]),
+    ]
+
+
+def loss_in(runs: Runs, case: GapCase | None) -> float | None:
+    """The worst loss at one access after one of the gaps."""
+    lengths = {(run.after, run.gap): run.moments for run in runs.missed}
+    if case is None or not 0 < case.access <= len(lengths.get((case.after, case.gap), ())):
+        return None
+    return float(lengths[case.after, case.gap][case.access - 1].found.loss.max())
+
+
+def averages(found: Worth | Outcome) -> dict[str, float]:
+    """What tables do at an access in four numbers, none of which depends on the order of the histories."""
+    return {
+        "privacy": float(found.weight @ found.privacy),
+        "worst privacy": float(found.privacy.min()),
+        "quality loss": float(found.weight @ found.loss),
+        "worst loss": float(found.loss.max()),
+    }
