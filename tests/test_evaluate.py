@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from hideseek import (
     MarkovProfile,
     ParameterError,
     PeriodicProfile,
+    Places,
     Scenario,
     attack,
     course,
@@ -24,8 +26,11 @@ from hideseek import (
     evaluate,
     from_function,
     from_matrix,
+    plan,
+    save_profile,
     solve,
 )
+from hideseek.evaluate import ASSUMPTION
 from tests.test_adversaries import Oracle, arbitrary, chain, made, metric, second_order
 
 SCENARIOS = {
@@ -245,3 +250,63 @@ def test_what_makes_no_sense_is_refused():
     ):
         with pytest.raises(ParameterError, match=match):
             evaluate(codebook_, profile_, **wrong)
+
+
+def test_the_ceiling_holds_for_codebooks_and_the_bound_of_the_cuts_does_not():
+    """Two parts of a town: hiding costs a tenth in one of them. A release tells the part, and where one is in it is new
+    at every step. Who must keep the budget given every release wastes some of it in the cheap part; a codebook without
+    a memory spends that in the other one."""
+    parts, inside = np.array([[0.95, 0.05], [0.05, 0.95]]), np.full((2, 2), 0.5)
+    profile, error = MarkovProfile.from_matrix(np.kron(parts, inside)), 1 - np.eye(4)
+    cost = np.full((4, 4), 20.0)
+    cost[:2, :2], cost[2:, 2:] = 0.1 * (1 - np.eye(2)), 1 - np.eye(2)
+    planner = plan(profile, error, cost, budget=0.25, walks=10)
+    label = evaluate(design(profile, Scenario.sporadic(), error, cost, 0.25), profile, accesses=7)
+    # the cheap part is hidden wholly at a loss of 0.05, which leaves 0.45 for the other: (0.5 + 0.45) / 2
+    assert label.filter == pytest.approx(0.475, rel=1e-6)
+    assert label.ceiling == pytest.approx(0.475, rel=1e-6)
+    assert planner.bound < 0.41
+    assert label.over_budget > 0.4
+
+
+def test_the_bound_of_the_cuts_does_not_hold_for_a_codebook_that_remembers_one_release():
+    """As above, but between two places the person is at a crossing, and nobody tells which part's: one release back
+    says nothing of the part, two do."""
+    moves, cost = np.zeros((6, 6)), np.full((6, 6), 20.0)
+    moves[:2, 4] = moves[2:4, 5] = 1
+    moves[4, :4], moves[5, :4] = (0.475, 0.475, 0.025, 0.025), (0.025, 0.025, 0.475, 0.475)
+    cost[:2, :2], cost[2:4, 2:4], cost[4:, 4:] = 0.1 * (1 - np.eye(2)), 1 - np.eye(2), 0
+    np.fill_diagonal(cost, 0)
+    error = 1 - np.eye(6)
+    error[4:, 4:] = 0
+    profile = MarkovProfile.from_matrix(moves)
+    planner = plan(profile, error, cost, budget=0.25, walks=10)
+    codebook = design(profile, Scenario.past_present(1), error, cost, 0.25)
+    label = evaluate(codebook, profile, accesses=100, walks=100)
+    assert label.filter.interval[0] > 1.05 * planner.bound
+    assert label.filter <= label.ceiling
+
+
+def test_who_asks_more_often_at_some_places_is_better_known_than_the_label_says(run, tmp_path):
+    """The assumption of every number: access times tell nothing. Here they do, worked out step by step."""
+    moves, asks = np.full((3, 3), 0.1) + 0.7 * np.eye(3), np.array([0.1, 0.1, 0.95])
+    profile, error = MarkovProfile.from_matrix(moves, Places([46.5, 46.6, 46.7], [6.5, 6.6, 6.7])), 1 - np.eye(3)
+    codebook = design(profile, Scenario.sporadic(), error, error, budget=0.2)
+    table = codebook.stages[0].tables[0].laws(np.arange(3))
+    told, lost, accesses = [np.full(3, 1 / 3)], 0.0, 0.0
+    for _ in range(7):
+        asked = [law * asks * table[:, release] for law in told for release in range(3)]
+        lost += sum((error @ law).min() for law in asked)
+        accesses += sum(law.sum() for law in asked)
+        told = [moves.T @ law for law in (*asked, *(law * (1 - asks) for law in told))]
+    label = evaluate(codebook, profile, accesses=7)
+    assert lost / accesses == pytest.approx(0.0957, abs=1e-4)  # as docs/theory.md says
+    assert label.filter == pytest.approx(0.144, abs=1e-4)
+    codebook.save(tmp_path / "me.hideseek")
+    save_profile(profile, tmp_path / "me.json")
+    commands = [("inspect", "me.hideseek"), ("evaluate", "me.hideseek", "me.json", "--accesses", 5)]
+    commands += [("plan", "me.json", "--walks", 1, "--steps", 20)]
+    for command in commands:
+        told_plainly, for_machines = run(*command)[1], json.loads(run(*command, "--json")[1])
+        assert "tell nothing about the place" in " ".join(told_plainly.split())
+        assert for_machines["assumption"] == ASSUMPTION

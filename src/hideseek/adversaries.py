@@ -178,6 +178,8 @@ def losses_given_everything(course: Course, quality: Metric, walks: int, seed: i
     """The expected loss at every access given every release before it, [access, sequence]; weights of the sequences."""
     losses, weights = [], []
     for exposed, weight, _ in course.exposures(walks, seed):
+        if not len(weight):  # none of these sequences can be
+            continue
         predicted, own = course.forward(exposed).predicted, []
         for access in range(course.accesses):
             seen, which = distinct(exposed[:, course.times(access, course.kind(access).scenario.seen)], course.symbols)

@@ -17,7 +17,7 @@ from hideseek.data import city_people, synthetic_city
 from hideseek.data.city import BOX
 from hideseek.design import design
 from hideseek.device import Device
-from hideseek.evaluate import Label, evaluate
+from hideseek.evaluate import ASSUMPTION, Label, evaluate
 from hideseek.figures import Panel, belief_figure, curve_figure, maps_figure, memory_figure, way_figure
 from hideseek.foresight import Foresight, follow, walk
 from hideseek.game import Game
@@ -29,6 +29,7 @@ from hideseek.repeated import RepeatedGame
 from hideseek.report import Section, Table, foresight_table, html_report, label_table
 from hideseek.scenario import Scenario
 from hideseek.solve import Curve, Solution, solve, trade_off
+from hideseek.words import loss_words
 
 DAYS = 14
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75)  # budgets, as shares of what it takes to tell the adversary nothing
@@ -242,7 +243,7 @@ def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: La
             f"before: {sum(len(stage.prior.histories) for stage in codebook.stages)} tables of whole numbers, in a "
             f"file of {len(codebook.content) / 1000:,.0f} kB that a device only looks up and draws from. It was asked "
             f"every five minutes of the last workday. {np.sqrt(codebook.budget):,.0f} m root mean square displacement "
-            "are allowed after every history; as deployed, the worst history loses "
+            "are allowed given the release that it remembers; as deployed, the worst of these loses "
             f"{np.sqrt(done.worst_loss):,.0f} m. Of the optimal tables of the first access the one was taken that "
             f"tells the least about what follows: the second access then leaves {done.second_privacy:,.0f} m of error, "
             f"and at most {done.plain_second_privacy:,.0f} m after the solver's own.",
@@ -261,7 +262,8 @@ def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: La
             "against; who remembers everything does better (filter), and better still with what is exposed later "
             "(smoother, and Viterbi's single most likely path). The predictor guesses the next place. No mechanism of "
             f"this quality can exceed the ceiling; {label.kept:.0%} of it are kept against the filter. Simulated "
-            "numbers carry their 95 % interval.",
+            f"numbers carry their 95 % interval. {loss_words(label, codebook.budget, codebook.quality.unit)} "
+            f"{ASSUMPTION}",
             table=label_table(label, "m"),
         ),
     ]
@@ -279,9 +281,10 @@ def foresight_section(ahead: Mapping[Outlook, Ahead]) -> Section:
         "everything exposed so far. There are many optima, and the one that the solver happens to end at tells him "
         f"much: from the second access on little is left, and in the long run {plain.kept:.0%} of the ceiling. A "
         f"planner counts what a release leaves for later, and gives up some at first to keep {far.kept:.0%} for good. "
-        f"The cuts it was trained with prove that nothing whatsoever keeps more than {far.bound / far.ceiling:.0%}, "
-        f"{far.bound:,.0f} of {far.ceiling:,.0f} m. All stay within the same budget after every history, that of the "
-        "codebook. What is kept was simulated, and carries its 95 % confidence interval.",
+        f"The cuts it was trained with prove that no mechanism which keeps the budget given every release keeps more "
+        f"than {far.bound / far.ceiling:.0%}, {far.bound:,.0f} of {far.ceiling:,.0f} m. Both planners keep it so; the "
+        "codebook above has the same budget, but keeps it given the release that it remembers only, so this bound is "
+        f"not about it. What is kept was simulated, and carries its 95 % confidence interval. {ASSUMPTION}",
         table=foresight_table({outlook: one.foresight for outlook, one in ahead.items()}, "m"),
         figures=[(figure, "The adversary's error at each access, without and with planning, under two bounds")],
     )

@@ -27,8 +27,9 @@ class Foresight:
     """A planner between two bounds, in the mean over accesses.
 
     ``filter`` and ``smoother`` are the errors of who remembers everything exposed so far, or in the whole run (None
-    where places are protected that the mechanism does not know). ``bound`` is what no mechanism exceeds in the long run
-    by the planner's cuts, ``ceiling`` the same by the long-run law; ``kept`` is the filter's share of the ceiling.
+    where places are protected that the mechanism does not know). ``bound`` is what no mechanism that keeps the budget
+    given every release exceeds in the long run, by the planner's cuts; ``ceiling`` is what none exceeds that keeps it
+    on average, by the long-run law. ``kept`` is the filter's share of the ceiling.
     ``worst_loss`` is the largest expected loss after any history that occurred.
     """
 

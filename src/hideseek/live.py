@@ -41,7 +41,7 @@ Withheld = Literal["floor", "budget"]
 
 @dataclass(frozen=True)
 class LiveLabel:
-    """What a live run was worth so far, exactly.
+    """What a live run was worth so far, exactly, if the times of the accesses tell nothing about the place.
 
     ``filter`` is the mean over the ``accesses`` at which a place was exposed of the expected error of the adversary who
     remembers everything, given all that was public before; ``worst_filter`` is the least of them, ``quality_loss`` and
@@ -148,10 +148,11 @@ class Move:
 class LiveDevice(StepDevice[_LiveState]):
     """Exposes at most one place a step as a planner has it, against the adversary who remembers everything.
 
-    After every public history the expected loss stays within the ``budget``, and at every access his expected error is
-    at least the ``floor``: where what he believes allows no more, the answer is withheld with the reason ``"floor"``.
-    It is withheld with the reason ``"budget"`` where the quality depends on a place that was not recorded, and without
-    it no release keeps the budget. Both follow from public things alone: earlier answers, and the steps asked about.
+    Given every release so far the expected loss stays within the ``budget``, and at every access the adversary's
+    expected error is at least the ``floor``, if the times of the accesses tell nothing about the place. Where what is
+    believed allows no more than the floor, the answer is withheld with the reason ``"floor"``; it is withheld with the
+    reason ``"budget"`` where the quality depends on a place that was not recorded, and without it no release keeps the
+    budget. Both follow from public things alone: earlier answers, and the steps asked about.
 
     Any gap between accesses is followed exactly. The state keeps the belief, the run's sums and, if the scenario looks
     back, the numbers of those true places that it may look at later.

@@ -59,9 +59,10 @@ class Mode(StrEnum):
 class Planner:
     """What the future of a belief is worth at most: the least of ``cuts`` [cut, state], at the next access.
 
-    The future counts ``discount`` times as much as now. ``bound`` is what no mechanism exceeds in the long run against
-    who remembers everything, an access, within the budget after every history: by the cuts, or the ceiling. A planner
-    belongs to one game, the one with this ``sha256``.
+    The future counts ``discount`` times as much as now. ``bound`` is what no mechanism exceeds in the long run, per
+    access, against an adversary who remembers every release, if it answers at every access and keeps the budget given
+    every release so far: by the cuts, or the ceiling. A codebook keeps its budget given what it remembers only, so
+    this bound does not hold for one; the ceiling does. A planner belongs to one game, the one with this ``sha256``.
     """
 
     outlook: Outlook
