@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import stat
 from dataclasses import replace
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from hideseek import (
     HideseekError,
@@ -37,6 +39,7 @@ from hideseek.planner import Player, train
 from hideseek.regions import Grid
 from hideseek.sealed import LARGEST
 from tests.fuzz_sealed import fuzz, plans, put_together, signed, taken_apart, unsigned
+from tests.tiny_games import game as tiny
 
 REGIONS = Places([46.5, 46.6, 46.7], [6.5, 6.6, 6.5], ("home", "work", "gym"))
 CHAIN = [[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.4, 0.0, 0.6]]
@@ -98,6 +101,69 @@ def test_everything_comes_back(tmp_path, profile, privacy, quality, scenario, ou
 def test_a_plan_holds_for_the_profile_read_from_its_own_file(tmp_path, file):
     save_profile(PROFILE, tmp_path / "me.json")
     load_plan(file, load_profile(tmp_path / "me.json"))
+
+
+# --- the bound ------------------------------------------------------------------------------------------------------
+
+
+def violation(game: RepeatedGame, cuts: np.ndarray, discount: float) -> float:
+    """How far the value that cuts promise exceeds one of them at some belief, by scipy's program; at most 0 if proved.
+
+    Over all joint distributions x[state, release] at once, whose sums over releases are all beliefs.
+    """
+    states, releases = game.cost.shape
+    width = states * releases
+
+    def rows(errors, height):
+        """height[o] - sum_i errors[k, i] x[i, o] <= 0 for every release o and every k."""
+        found = np.zeros((len(errors) * releases, width + 2 * releases))
+        for k, o in itertools.product(range(len(errors)), range(releases)):
+            found[k * releases + o, o:width:releases] = -errors[k]
+            found[k * releases + o, width + height * releases + o] = 1
+        return found
+
+    budget = np.r_[(game.cost - game.budget).ravel(), np.zeros(2 * releases)]
+    below = np.vstack([rows(game.error, 0), rows(cuts @ game.moves.T, 1), budget])
+    worst = -np.inf
+    for cut in cuts:
+        gain = np.r_[np.repeat(-cut, releases), np.ones(releases), np.full(releases, discount)]
+        found = linprog(
+            -gain,
+            A_ub=below,
+            b_ub=np.zeros(len(below)),
+            A_eq=np.r_[np.ones(width), np.zeros(2 * releases)][None],
+            b_eq=[1],
+            bounds=[(0, None)] * width + [(None, None)] * 2 * releases,
+        )
+        worst = max(worst, -found.fun)
+    return worst
+
+
+@pytest.mark.parametrize("name", ["line", "choice", "sacrifice", "next"])
+def test_the_bound_of_a_file_is_proved_by_what_the_file_holds(tmp_path, name):
+    """The cuts that choose are too few to prove it; those of the proof bound the value at every belief."""
+    game = tiny(name)
+    planner = train(game, discount=0.8, walks=3)
+    save_plan(game, planner, tmp_path / "a.plan")
+    again, loaded = load_plan(tmp_path / "a.plan")
+    cuts = loaded.proof.cuts(again, 0.8)
+    unit = game.error.max()
+    assert violation(game, cuts, 0.8) <= 1e-7 * unit  # scipy's tolerance
+    assert loaded.bound == pytest.approx(min(game.ceiling.bound, 0.2 * (cuts @ game.start).min()), rel=1e-12)
+    assert loaded.bound <= planner.bound * (1 + 1e-12)
+
+
+def test_pruned_cuts_prove_nothing():
+    game = tiny("choice")
+    planner = train(game, discount=0.8, walks=3)
+    assert len(planner.cuts) < len(planner.proof.price)
+    assert violation(game, planner.cuts, 0.8) > 1e-3 * game.error.mean()
+
+
+def test_cuts_that_promise_little_do_not_lower_the_bound():
+    document, tensors = taken_apart(content_of(GAME, PLANNER))
+    cuts(lambda own: own / 2)(document, tensors)
+    assert plan_from(memoryview(put_together(document, tensors)))[1].bound == pytest.approx(PLANNER.bound, rel=1e-12)
 
 
 # --- of another game ----------------------------------------------------------------------------------------------
@@ -172,6 +238,17 @@ def cuts(change):
     return apply
 
 
+def part(name, change):
+    """A tensor of one dimension, changed."""
+
+    def apply(document, tensors):
+        kind, _, data = tensors[name]
+        array = np.array(change(np.frombuffer(data, "<f8" if kind == "F64" else "<u4")))
+        tensors[name] = [kind, [len(array)], array.tobytes()]
+
+    return apply
+
+
 def transitions(*at, value):
     def apply(document, tensors):
         kind, shape, data = tensors["transition"]
@@ -183,7 +260,19 @@ def transitions(*at, value):
 
 
 HOSTILE = {
-    "newer": (put("hideseek_plan", 2), "newer hideseek"),
+    "newer": (put("hideseek_plan", 3), "newer hideseek"),
+    "a proof in an older version": (put("hideseek_plan", 1), "nothing needs"),
+    "a proof of the next access": (put("outlook", "look-ahead"), "has no proof"),
+    "no price": (lambda d, t: t.pop("proof.price"), "price is missing"),
+    "a negative price": (part("proof.price", lambda own: own - 1e9), "not positive"),
+    "a price without end": (part("proof.price", lambda own: own * np.inf), "not finite|not positive"),
+    "negative weights": (part("proof.weight", lambda own: -own), "not positive"),
+    "weights that are no numbers": (part("proof.weight", lambda own: own * np.nan), "not finite|not positive"),
+    "a proof that rests on itself": (part("proof.column", lambda own: np.full_like(own, 10**6)), "rests on itself"),
+    "a release without an answer": (part("proof.start", lambda own: np.r_[own[:1], own[:1], own[2:]]), "no answer"),
+    "rows that end nowhere": (part("proof.start", lambda own: own[::-1]), "begin and end"),
+    "rows cut off": (part("proof.start", lambda own: own[:-1]), "begin and end"),
+    "no proof at all": (part("proof.price", lambda own: own[:0]), "begin and end"),
     "a codebook": (lambda d, t: d.update(hideseek_codebook=d.pop("hideseek_plan")), "not that of a plan"),
     "discount": (put("discount", 1.0), "discount"),
     "discount above": (put("discount", 1.5), "not that of a plan"),

@@ -1,17 +1,18 @@
 """Plans on disk: a planner with the whole game that it was made for, in one sealed file.
 
 It tells where a person goes: keep it as private as the traces. Cuts are believed as they stand, since they only choose
-among tables; the privacy of now and the budget are proved without them.
+among tables; the privacy of now and the budget are proved without them. The bound is worked out from the proof in the
+file and nothing else; files of hideseek 0.1.0 hold none, and the bound of their planners is that of the ceiling.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Annotated
 
 import msgspec
 import numpy as np
+from scipy import sparse
 
 from hideseek.arrays import frozen
 from hideseek.documents import (
@@ -31,7 +32,7 @@ from hideseek.documents import (
 from hideseek.errors import PlanError, broken_rule
 from hideseek.files import RegionsDocument, regions_document
 from hideseek.mobility import MarkovProfile
-from hideseek.planner import Mode, Outlook, Planner
+from hideseek.planner import Mode, Outlook, Planner, Proof
 from hideseek.profile_file import chain_from
 from hideseek.repeated import RepeatedGame
 from hideseek.sealed import BLANK, Checksum, Count, FileKind, Sealed
@@ -56,7 +57,8 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     seed: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_SEED)]
 
 
-PLAN = FileKind("plan", 1, _Document, PlanError)
+PLAN = FileKind("plan", 2, _Document, PlanError)
+WITHOUT_PROOF = 1  # the version of hideseek 0.1.0
 
 
 def save_plan(game: RepeatedGame, planner: Planner, path: str | os.PathLike[str]) -> None:
@@ -98,7 +100,7 @@ def content_of(game: RepeatedGame, planner: Planner) -> bytes:
         for metric, role in ((game.privacy, "privacy"), (game.quality, "quality"))
     )
     document = _Document(
-        hideseek_plan=PLAN.version,
+        hideseek_plan=WITHOUT_PROOF if planner.proof is None else PLAN.version,
         sha256=BLANK,
         step=profile.step,
         regions=None if profile.regions is None else regions_document(profile.regions),
@@ -113,6 +115,13 @@ def content_of(game: RepeatedGame, planner: Planner) -> bytes:
         seed=planner.seed,
     )
     tensors = {"states": profile.states.astype(np.uint32), "transition": profile.transition, "cuts": planner.cuts}
+    if planner.proof is not None:
+        tensors |= {
+            "proof.price": planner.proof.price,
+            "proof.start": planner.proof.strategy.indptr.astype(np.uint32),
+            "proof.column": planner.proof.strategy.indices.astype(np.uint32),
+            "proof.weight": planner.proof.strategy.data,
+        }
     return PLAN.sealed(document, tensors)
 
 
@@ -123,7 +132,6 @@ def plan_from(content: memoryview) -> tuple[RepeatedGame, Planner]:
     document = file.document
     profile = profile_from(file)
     cuts = frozen(file.take("cuts", "F64", ndim=2).astype(np.float64))
-    file.end()
     scenario = scenario_from(document.scenario)
     if max(scenario.every, *map(abs, scenario.offsets)) > LONGEST:
         raise PlanError(f"Its scenario spans more than {LONGEST} steps.")
@@ -131,6 +139,8 @@ def plan_from(content: memoryview) -> tuple[RepeatedGame, Planner]:
         metric_from(recipe, profile.regions, profile.places) for recipe in (document.privacy, document.quality)
     )
     game = RepeatedGame.of(profile, privacy, quality, document.budget, scenario)
+    proof = None if document.hideseek_plan == WITHOUT_PROOF else proof_from(file, *map(len, (game.error, game.cost.T)))
+    file.end()
     secondary, plain = (document.outlook is one for one in (Outlook.SECONDARY, Outlook.PLAIN))
     if (document.discount == 1) != secondary or (secondary and document.mode is not Mode.LEXICOGRAPHIC):
         raise PlanError(f"A planner that is {document.outlook} has no discount of {document.discount}.")
@@ -139,7 +149,33 @@ def plan_from(content: memoryview) -> tuple[RepeatedGame, Planner]:
     planner = Planner(
         document.outlook, document.mode, document.discount, cuts, game.ceiling.bound, document.game, document.seed
     ).checked(game)
-    return game, replace(planner, bound=planner.long_run(game))
+    if proof is None:
+        return game, planner
+    if document.outlook is not Outlook.FAR_SIGHTED:
+        raise PlanError(f"A planner that is {document.outlook} has no proof: its bound is the ceiling.")
+    return game, planner.proved(game, proof)
+
+
+def proof_from(file: Sealed[_Document], guesses: int, releases: int) -> Proof:
+    """The proof that a file holds, refused unless it is made of distributions of guesses and of earlier cuts."""
+    price, start, column, weight = (
+        file.take(f"proof.{name}", kind)
+        for name, kind in (("price", "F64"), ("start", "U32"), ("column", "U32"), ("weight", "F64"))
+    )
+    rows, ends = len(price) * releases, start.astype(np.int64)
+    if len(ends) != rows + 1 or not rows or ends[0] or ends[-1] != len(weight) or (np.diff(ends) < 0).any():
+        raise PlanError("Its proof does not say where its rows begin and end.")
+    cut = np.repeat(np.arange(rows) // releases, np.diff(ends))
+    later = column >= guesses
+    if len(column) != len(weight) or (column.astype(np.int64) - guesses >= cut)[later].any():
+        raise PlanError("Its proof rests on itself.")
+    if not (weight.min(initial=1) > 0 and np.isfinite(weight).all() and price.min() >= 0 and np.isfinite(price).all()):
+        raise PlanError("Its proof holds a number that is not finite, or not positive.")
+    row = np.repeat(np.arange(rows), np.diff(ends))
+    if not all(np.isin(np.arange(first, rows), row[own]).all() for first, own in ((0, ~later), (releases, later))):
+        raise PlanError("Its proof has no answer to a release.")
+    shape = (rows, guesses + len(price))
+    return Proof(price, sparse.csr_array((weight, column.astype(np.int64), ends), shape=shape))
 
 
 def profile_from(file: Sealed[_Document]) -> MarkovProfile:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+from scipy import sparse
 
 from hideseek.arrays import FloatArray, frozen, one_of, scalar, whole_number
 from hideseek.errors import PlanError, SolverError, broken_rule, rule_text
@@ -27,7 +28,7 @@ from hideseek.mobility import Profile, drawn
 from hideseek.repeated import RepeatedGame
 from hideseek.scenario import Scenario
 from hideseek.solve import prefer, solve
-from hideseek.solve.recurring import Play, Recurring
+from hideseek.solve.recurring import ROUNDING, Play, Recurring
 
 DISCOUNT = 0.9
 WALKS, LENGTH = 30, 30  # of training: walks, and accesses of each
@@ -56,13 +57,59 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
+class Proof:
+    """How a bound follows: cuts, each with the multipliers that make it from those before it.
+
+    Cut number k has a ``price[k]`` and rows k * releases + o of the ``strategy``: what the adversary guesses after the
+    release o, and beside it a distribution of the cuts before k. Cut 0 plays the same guesses for ever.
+    """
+
+    price: FloatArray
+    strategy: sparse.csr_array
+
+    def cuts(self, game: RepeatedGame, discount: float) -> FloatArray:
+        """The cuts, worked out without a solver; each of them bounds the value of every belief from above."""
+        guesses, releases = len(game.error), game.cost.shape[1]
+        unit = ROUNDING * float(game.error.mean())
+        cuts = np.zeros((len(self.price), len(game.states)))
+        for number, price in enumerate(self.price):
+            rows = self.strategy[number * releases : (number + 1) * releases]
+            profit = (summing_to_one(rows[:, :guesses]) @ game.error).T - price * game.cost
+            if number:
+                earlier = summing_to_one(rows[:, guesses : guesses + number]) @ cuts[:number]
+                profit = profit + discount * (game.moves @ earlier.T)
+            cuts[number] = price * game.budget + profit.max(axis=1) + unit
+            if not number:
+                cuts[0] = np.linalg.solve(np.eye(len(game.states)) - discount * game.moves, cuts[0])
+        return cuts
+
+    def bound(self, game: RepeatedGame, discount: float) -> float:
+        """What no mechanism exceeds in the long run, per access."""
+        return (1 - discount) * float((self.cuts(game, discount) @ game.start).min())
+
+    def of_one(self, number: int, guesses: int) -> Proof:
+        """The proof of one of the cuts: this one, and those that it rests on."""
+        releases = self.strategy.shape[0] // len(self.price)
+        needed = {number}
+        for later in range(number, 0, -1):
+            if later in needed:
+                used = self.strategy[later * releases : (later + 1) * releases, guesses:].indices
+                needed.update(used.tolist())
+        kept = np.array(sorted(needed))
+        rows = (kept[:, None] * releases + np.arange(releases)).ravel()
+        columns = np.r_[np.arange(guesses), guesses + kept]
+        return Proof(self.price[kept], self.strategy[rows][:, columns])
+
+
+@dataclass(frozen=True, eq=False)
 class Planner:
     """What the future of a belief is worth at most: the least of ``cuts`` [cut, state], at the next access.
 
     The future counts ``discount`` times as much as now. ``bound`` is what no mechanism exceeds in the long run, per
     access, against an adversary who remembers every release, if it answers at every access and keeps the budget given
     every release so far: by the cuts, or the ceiling. A codebook keeps its budget given what it remembers only, so
-    this bound does not hold for one; the ceiling does. A planner belongs to one game, the one with this ``sha256``.
+    this bound does not hold for one; the ceiling does. ``proof`` is how the bound follows, where that is not by the
+    ceiling: the cuts that choose are fewer. A planner belongs to one game, the one with this ``sha256``.
     """
 
     outlook: Outlook
@@ -72,6 +119,7 @@ class Planner:
     bound: float
     sha256: str
     seed: int = 0
+    proof: Proof | None = None
 
     def value(self, belief: FloatArray) -> float:
         """A bound on what the future is worth from an access on at which this is believed; 0 without a future.
@@ -93,11 +141,9 @@ class Planner:
         if cuts.ndim != 2 or not np.isfinite(cuts).all():
             raise PlanError(rule_text("cuts", "Planner", "finite numbers, [cut, state]", f"the shape {cuts.shape}"))
 
-    def long_run(self, game: RepeatedGame) -> float:
-        """What no mechanism exceeds in the long run, by the cuts or the ceiling."""
-        if self.outlook is not Outlook.FAR_SIGHTED or not len(self.cuts):
-            return game.ceiling.bound
-        return min(game.ceiling.bound, (1 - self.discount) * self.value(game.start))
+    def proved(self, game: RepeatedGame, proof: Proof) -> Planner:
+        """The planner with the bound that a proof gives, worked out without a solver."""
+        return replace(self, bound=min(game.ceiling.bound, proof.bound(game, self.discount)), proof=proof)
 
     def checked(self, game: RepeatedGame) -> Planner:
         """The planner, refused unless it was made for this game."""
@@ -105,6 +151,11 @@ class Planner:
             rule = "one that was made for this profile, scenario, metrics and budget"
             raise PlanError(rule_text("planner", "the game", rule, "another", "Plan anew."))
         return self
+
+
+def summing_to_one(weights: sparse.csr_array) -> sparse.csr_array:
+    """Rows of weights >= 0 as distributions."""
+    return sparse.csr_array(weights.multiply(1 / weights.sum(axis=1)[:, None]))
 
 
 Trained = Callable[[int, int, float, float], None]  # walks done, walks, privacy an access in the last ones, bound
@@ -295,6 +346,9 @@ class _Trainer:
         self.player = Player(game, replace(blank, mode=Mode.TRADE_OFF, cuts=first[None]))
         self.unit = self.player.now.unit
         self.privacies: list[float] = []
+        # of every cut, its price and strategy: the first is that of the ceiling's, played for ever
+        self.prices = [game.ceiling.price]
+        self.strategies = [sparse.csr_array(game.ceiling.attack)]
 
     def train(self, walks: int, progress: Trained | None) -> None:
         """Visit what is believed once a state was told, then what walks lead to, forth and back."""
@@ -320,7 +374,7 @@ class _Trainer:
             quiet = quiet + 1 if len(self.player.cuts) == known else 0
             self.privacies.append(float(self.game.ceiling_cut @ self.game.start) - short)
             if progress is not None:
-                progress(done + 1, walks, float(np.mean(self.privacies[-5:])), self.learned.bound)
+                progress(done + 1, walks, float(np.mean(self.privacies[-5:])), self.bound)
 
     def visit(self, belief: FloatArray) -> Play:
         """Play at a belief, and learn what it is worth."""
@@ -333,16 +387,28 @@ class _Trainer:
         self.reached.append((joint[:, mass > ROUGH] / mass[mass > ROUGH]).T @ self.game.moves)
         if self.forever and (self.player.cuts @ belief).min() - found.cut @ belief > ROUGH * self.unit:
             self.player.add(found.cut[None])
+            self.prices.append(found.price)
+            self.strategies.append(sparse.csr_array(found.strategy))
         return found
 
     @property
-    def learned(self) -> Planner:
-        """The planner with all cuts so far."""
-        planner = replace(self.blank, cuts=self.player.cuts)
-        return replace(planner, bound=planner.long_run(self.game))
+    def bound(self) -> float:
+        """What no mechanism exceeds in the long run, by all cuts so far or the ceiling."""
+        if not self.forever:
+            return self.blank.bound
+        return min(self.blank.bound, (1 - self.blank.discount) * float((self.player.cuts @ self.game.start).min()))
 
     def planner(self) -> Planner:
-        """The planner with those cuts that are the least at some belief that was reached."""
+        """The planner with the cuts that are the least at some belief that was reached, and the proof of its bound."""
         cuts = self.player.cuts
         used = np.unique(np.concatenate([(beliefs @ cuts.T).argmin(axis=1) for beliefs in self.reached]))
-        return replace(self.learned, cuts=frozen(cuts[used].copy()))
+        planner = replace(self.blank, cuts=frozen(cuts[used].copy()))
+        if not self.forever:
+            return planner
+        least, guesses = int((cuts @ self.game.start).argmin()), len(self.game.error)
+        wide = [
+            sparse.csr_array((one.data, one.indices, one.indptr), shape=(one.shape[0], guesses + len(cuts)))
+            for one in self.strategies
+        ]
+        proof = Proof(np.array(self.prices), sparse.vstack(wide, format="csr")).of_one(least, guesses)
+        return planner.proved(self.game, proof)

@@ -40,7 +40,8 @@ ROUNDING = 1e-12  # in the unit of errors: what the sums of a cut err by at most
 class Play:
     """One belief's table: what it is worth now and, by the cuts, later; its loss; and what no table is worth more than.
 
-    <``cut``, belief> is that bound at any belief, if nothing was asked of the privacy of now.
+    <``cut``, belief> is that bound at any belief, if nothing was asked of the privacy of now; it follows from the
+    ``price`` and the ``strategy`` [release, guess or cut]: a distribution of guesses, and beside it one of cuts.
     """
 
     table: FloatArray
@@ -49,6 +50,8 @@ class Play:
     loss: float
     bound: float
     cut: FloatArray
+    price: float
+    strategy: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +66,8 @@ class Point:
     value: float
     bound: float
     cut: FloatArray
+    price: float
+    strategy: FloatArray
     gain: FloatArray
     binding: BoolArray
 
@@ -178,20 +183,25 @@ class Recurring(GrowingProgram):
         if known is not None:
             self.add_columns(known > 0)
         self._ask(belief, least)
-        bound, cut = np.inf, np.zeros(self.inputs)
-        for rounds in range(1, ROUNDS + 1):
-            point = self._solved(belief, least)
-            if point.bound < bound:
-                bound, cut = point.bound, point.cut
-            closed = bound - point.value <= tolerance * self.unit and point.privacy >= least * (1 - MISSED)
-            if closed or rounds == ROUNDS or not self._grow(point):
+        point = best = self._solved(belief, least)
+        for _ in range(ROUNDS - 1):
+            closed = best.bound - point.value <= tolerance * self.unit and point.privacy >= least * (1 - MISSED)
+            if closed or not self._grow(point):
                 break
+            point = self._solved(belief, least)
+            best = min(best, point, key=lambda one: one.bound)
         self.idle = np.where(point.binding, 0, self.idle + 1)
         if self.kept is None and len(self.idle) > ROOM * (self.inputs + self.releases):
             self._forget()
         found = self.judged(self._table(point.joint, belief), belief)
         shift = self.later * self.middle
-        return replace(found, bound=bound + float(shift @ belief), cut=cut + shift + ROUNDING * self.unit)
+        return replace(
+            found,
+            bound=best.bound + float(shift @ belief),
+            cut=best.cut + shift + ROUNDING * self.unit,
+            price=best.price,
+            strategy=best.strategy,
+        )
 
     def judged(self, table: FloatArray, belief: FloatArray) -> Play:
         """What a table is worth at a belief, within the budget; nothing is known of others."""
@@ -201,7 +211,8 @@ class Recurring(GrowingProgram):
         joint = belief[:, None] * table
         future = (self.cuts @ joint).min(axis=0).sum() + self.middle @ belief if len(self.cuts) else 0.0
         privacy = (self.error @ joint).min(axis=0).sum()
-        return Play(table, float(privacy), float(future), float(np.vdot(cost, table)), np.inf, self.middle)
+        loss = float(np.vdot(cost, table))
+        return Play(table, float(privacy), float(future), loss, np.inf, self.middle, 0.0, np.zeros((0, 0)))
 
     def _ask(self, belief: FloatArray, least: float) -> None:
         """Set the sides that know the belief, all scaled by the number of inputs."""
@@ -237,6 +248,8 @@ class Recurring(GrowingProgram):
             self.now * privacy + self.later * future,
             float(cut @ belief) - need * least,
             cut,
+            price,
+            attack,
             profit - dual[:count, None] * self.unit,
             weight > 0,
         )
