@@ -336,6 +336,14 @@ def line(*longitudes):
     return Setting(profile, privacy=hamming(), quality=distance(profile.regions))
 
 
+def bent_street():
+    """Six places, no three of them on a line, but nearly: a spanner leaves out what all pairs together do not imply."""
+    chain = np.random.default_rng(3).dirichlet(np.ones(6), 6)
+    bends = [0.0, 0.003, 0.0, 0.003, 0.0, 0.003]
+    profile = MarkovProfile.from_matrix(chain, Places(bends, [0.0, 0.01, 0.02, 0.03, 0.04, 0.05]))
+    return Setting(profile, privacy=distance(profile.regions), quality=squared(distance(profile.regions)))
+
+
 def test_for_two_places_the_optimum_is_randomised_response():
     """Closed form: the truth with probability e / (1 + e), e = exp(epsilon d)."""
     setting = line(0.0, 0.01)
@@ -361,10 +369,11 @@ def test_the_joint_optimum_lies_between_the_cheapest_and_the_most_private(share)
         assert joint.gap <= 1e-6
 
 
+@pytest.mark.parametrize("street", [lambda: line(0.0, 0.01, 0.03, 0.04), bent_street])
 @pytest.mark.parametrize("strength", [0.3, 1.0, 3.0])
-def test_distortion_is_bought_with_what_the_cheapest_loses_at_half_of_epsilon(strength):
-    """On a line a spanner explains all pairs, so that programs with every pair written out tell both."""
-    setting = line(0.0, 0.01, 0.03, 0.04)
+def test_distortion_is_bought_with_what_the_cheapest_loses_at_half_of_epsilon(street, strength):
+    """Programs with every pair written out tell both."""
+    setting = street()
     epsilon = strength / setting.metres[0, 1]
     table = with_distortion(setting, epsilon).table
     assert told_apart(table, setting.metres, epsilon) <= 1 + ROUNDING
@@ -388,14 +397,6 @@ def test_distortion_next_to_no_noise_is_found_though_rounding_turns_losses_round
     setting = Setting(profile, distance(profile.regions), squared(distance(profile.regions)))
     noise = 0.016869559830437985 * setting.metres[setting.metres > 0].min()
     np.testing.assert_allclose(with_distortion(setting, 1 / noise).table, np.eye(count), atol=1e-6)
-
-
-def bent_street():
-    """Six places, no three of them on a line, but nearly: a spanner leaves out what all pairs together do not imply."""
-    chain = np.random.default_rng(3).dirichlet(np.ones(6), 6)
-    bends = [0.0, 0.003, 0.0, 0.003, 0.0, 0.003]
-    profile = MarkovProfile.from_matrix(chain, Places(bends, [0.0, 0.01, 0.02, 0.03, 0.04, 0.05]))
-    return Setting(profile, privacy=distance(profile.regions), quality=squared(distance(profile.regions)))
 
 
 @pytest.mark.parametrize("spanning", [{}, {"dilation": 1.0}, {"dilation": 1.1}, {"dilation": 1.3}])
