@@ -62,7 +62,7 @@ def reproduce_command(
 ) -> None:
     """Make the paper's evaluation again: its three results as figures and tables, its findings checked."""
     from hideseek.reproduce import reproduce, robustness
-    from hideseek.reproduce.pages import findings_table, write_pages
+    from hideseek.reproduce.pages import findings_table, in_sum, write_pages
     from hideseek.reproduce.robustness import kept_of_claim
 
     if synthetic == (data is not None):
@@ -79,7 +79,8 @@ def reproduce_command(
         err.print("note: nobody has enough full days to learn from some and attack others", highlight=False)
     if as_json:
         findings = [
-            {"name": one.name, "pass": one.passed, "figure": one.figure, "rule": one.rule} for one in found.findings
+            {"name": one.name, "pass": one.passed, "paper": one.paper, "figure": one.figure, "rule": one.rule}
+            for one in found.findings
         ]
         paths = {name: str(path) for name, path in files.items()}
         kept = kept_of_claim(left).to_dict("records")
@@ -88,8 +89,10 @@ def reproduce_command(
         )
         return
     table = findings_table(found.findings)
-    shown = [row[:3] for row in (table.header, *table.rows)]
-    print_table(f"The paper's findings on {len(found.users)} {source}", shown[0], shown[1:], words=3)
+    shown = [row[:4] for row in (table.header, *table.rows)]
+    print_table(f"The paper's findings on {len(found.users)} {source}", shown[0], shown[1:], words=4)
+    colour = "green" if all(one.passed for one in found.findings) else "red"
+    out.print(in_sum(found.findings), style=f"bold {colour}", highlight=False)
     out.print(f"The report with the figures, readable by you only: [bold]{escape(str(files['report']))}[/]")
 
 
