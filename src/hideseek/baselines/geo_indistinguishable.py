@@ -30,9 +30,9 @@ from hideseek.mechanism import Mechanism
 from hideseek.solve import LeastLoss, Solution, Status, least_loss, solve
 from hideseek.solve.certificate import relative_gap
 
-# places up to which the rows of all pairs are solved by default. On the cells of a cab, at 1 / epsilon = 1 km, they take
-# 0.3 s at 39 places, 2.9 s at 71 and 10 s at 98 (the joint optimum 0.6, 5.5 and 26 s); a spanner takes a quarter, and
-# at the same epsilon loses 2 to 64 % more quality on cabs of 19 to 41 places, most where epsilon is large
+# places up to which the rows of all pairs are solved by default. On the cells of a cab, at 1 / epsilon = 1 km, they
+# take 0.3 s at 39 places, 2.9 s at 71, 10 s at 98 and 39 s at 122 (the joint optimum 0.6, 5.5, 26 and 90 s). A spanner
+# takes a quarter of that, and at the same epsilon loses 2 to 64 % more quality on cabs of 19 to 41 places
 AFFORDABLE = 100
 DILATION = 1.1  # of the spanner beyond
 EXACT = 1 + 1e-9  # a stretch below is rounding

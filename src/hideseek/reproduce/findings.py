@@ -149,8 +149,8 @@ def predictable_users_lowest(found: Reproduction) -> list[Finding]:
         count = len(found.candidates)
         low, high = rank_interval(rho, count)
         figure = (
-            f"rank correlation with the entropy rate {rho:.2f} (95 % interval {low:.2f} to {high:.2f}, p = {p:.1g}) over "
-            f"all {count} users with such a day; {own:.2f} (p = {chance:.1g}) of the {len(found.users)} drawn"
+            f"rank correlation with the entropy rate {rho:.2f} (95 % interval {low:.2f} to {high:.2f}, p = {p:.1g}) "
+            f"over all {count} users with such a day; {own:.2f} (p = {chance:.1g}) of the {len(found.users)} drawn"
         )
         if column == "middle":
             figure += by_optimum(found)
@@ -159,9 +159,7 @@ def predictable_users_lowest(found: Reproduction) -> list[Finding]:
             rule += f"; fewer than {FEWEST} users cannot tell"
         holds = enough and rho > 0 and p < SIGNIFICANT
         if not holds:
-            figure += ". Not shown" + (
-                ", nor refuted: too few users for so little" if high > 0 else "; the opposite is"
-            )
+            figure += ". Not shown" + (", nor refuted: too few users" if high > 0 else "; the opposite is")
         checked.append(Finding(f"predictable users lowest: {what}", holds, figure, rule, paper))
     return checked
 

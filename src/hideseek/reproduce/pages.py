@@ -68,8 +68,8 @@ def sections_of(found: Reproduction, drawn: tuple[Drawn, Drawn, Drawn], robust: 
     return [
         Section(
             "The findings",
-            "What the paper says of its figures, in its own words with the section, and what it leaves open, checked on "
-            "these users. A number is in probability of error, between 0 and 1, unless it says otherwise.",
+            "What the paper says of its figures, in its own words with the section, and what it leaves open, checked "
+            "on these users. A number is in probability of error, between 0 and 1, unless it says otherwise.",
             table=findings_table(found.findings),
         ),
         Section(
@@ -233,8 +233,8 @@ def write_pages(found: Reproduction, left: pd.DataFrame, source: str, out: Path)
     files["report"] = out / "report.html"
     lead = (
         f"The evaluation of Theodorakopoulos, Shokri, Troncoso, Hubaux and Le Boudec (WPES 2014), made again on "
-        f"{len(found.users)} {source}. {in_sum(found.findings)} What an optimum gives is certified: no mechanism of the "
-        "same quality gives more."
+        f"{len(found.users)} {source}. {in_sum(found.findings)} What an optimum gives is certified: no mechanism of "
+        "the same quality gives more."
     )
     write_privately(files["report"], html_report(TITLE, lead, sections_of(found, drawn, robust)).encode())
     return files
