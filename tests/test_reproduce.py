@@ -435,7 +435,7 @@ def users_with(entropy, privacy):
 @pytest.mark.parametrize(
     ("privacy", "verdict", "words"),
     [
-        (np.arange(12.0), "PASS", "1.00 (95 % interval 1.00 to 1.00"),
+        (np.arange(12.0), "PASS", "1.00 (90 % interval 1.00 to 1.00"),
         (-np.arange(12.0), "FAIL", "Not shown; the opposite is"),
         (np.array([5, 8, 2, 11, 0, 7, 9, 3, 6, 1, 10, 4.0]), "FAIL", "Not shown, nor refuted"),
     ],
@@ -450,14 +450,14 @@ def test_predictable_users_are_lowest_or_not_or_nobody_knows(found, privacy, ver
 
 
 @pytest.mark.parametrize("normal", [0.0, 0.5, 0.9])
-def test_nineteen_of_twenty_intervals_hold_the_rank_correlation(normal):
-    """Of normal pairs it is 6/pi asin(r/2); 1,000 samples of 20 pairs tell 95 % from 92 or 98 %."""
+def test_nine_of_ten_intervals_hold_the_rank_correlation(normal):
+    """Of normal pairs it is 6/pi asin(r/2); 1,000 samples of 20 pairs tell 90 % from 87 or 93 %."""
     generator, true = np.random.default_rng(5), 6 / np.pi * np.arcsin(normal / 2)
     pairs = generator.multivariate_normal([0, 0], [[1, normal], [normal, 1]], (1000, 20))
     ranks = pairs.argsort(axis=1).argsort(axis=1)
     rhos = 1 - 6 * ((ranks[..., 0] - ranks[..., 1]) ** 2).sum(axis=1) / (20 * (20**2 - 1))
     ends = np.array([rank_interval(float(rho), 20) for rho in rhos])
-    assert 0.92 < ((ends[:, 0] <= true) & (true <= ends[:, 1])).mean() < 0.98
+    assert 0.87 < ((ends[:, 0] <= true) & (true <= ends[:, 1])).mean() < 0.93
 
 
 def test_at_the_middle_budget_every_optimum_has_its_rank_correlation(found):
