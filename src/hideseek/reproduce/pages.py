@@ -233,8 +233,7 @@ def write_pages(found: Reproduction, left: pd.DataFrame, source: str, out: Path)
     files["report"] = out / "report.html"
     lead = (
         f"The evaluation of Theodorakopoulos, Shokri, Troncoso, Hubaux and Le Boudec (WPES 2014), made again on "
-        f"{len(found.users)} {source}. {in_sum(found.findings)} What an optimum gives is certified: no mechanism of "
-        "the same quality gives more."
+        f"{len(found.users)} {source}. {in_sum(found.findings)}"
     )
     write_privately(files["report"], html_report(TITLE, lead, sections_of(found, drawn, robust)).encode())
     return files
