@@ -152,7 +152,7 @@ def study_command(
     users: Annotated[int, typer.Option(help="How many users to draw.")] = 5,
     steps: Annotated[int, typer.Option(help="Accesses of each user under each planner.")] = 300,
     planners: Annotated[
-        str, typer.Option(help="Which of plain, secondary, look-ahead and far-sighted; look-ahead takes longest.")
+        str, typer.Option(help="Which of plain, secondary, look-ahead and far-sighted; look-ahead doubles the time.")
     ] = "plain,secondary,far-sighted",
     privacy: PrivacyOption = MetricName.EUCLID,
     quality: QualityOption = MetricName.SQUARED,
