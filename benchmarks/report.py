@@ -110,7 +110,7 @@ def geo_words(results: Results, peer: Row) -> str:
     value = exact.facts["value"]
     if abs(peer.facts["value"] - value) > 1e-5 * value:
         return "disagrees"
-    return f"{ratio} ours, {faster} with a spanner, which loses {spanner.facts['value'] / value - 1:.1%} more"
+    return f"{ratio} ours, {faster} with a spanner, which loses {spanner.facts['value'] / value - 1:.1%} more here"
 
 
 def fleet_words(row: Row) -> str:

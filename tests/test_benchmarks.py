@@ -112,7 +112,7 @@ def test_only_times_of_one_run_are_divided():
 
 def test_a_peer_that_finds_another_loss_is_not_compared():
     rows = [row("geo_exact", 25, seconds=2.0, value=1.0), row("geo_spanner", 25, seconds=0.5, value=1.02)]
-    for value, words in ((1.0 + 1e-7, "10x ours, 40x with a spanner, which loses 2.0% more"), (1.01, "disagrees")):
+    for value, words in ((1.0 + 1e-7, "10x ours, 40x with a spanner, which loses 2.0% more here"), (1.01, "disagrees")):
         peer = row("geo_qif", 25, seconds=20.0, value=value)
         assert compared(Results({}, [*rows, peer]), peer) == words
     elsewhere = row("geo_qif", 25, machine="elsewhere", seconds=20.0, value=1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -335,6 +336,14 @@ def line(*longitudes):
     return Setting(profile, privacy=hamming(), quality=distance(profile.regions))
 
 
+def bent_street():
+    """Six places, no three of them on a line, but nearly: a spanner leaves out what all pairs together do not imply."""
+    chain = np.random.default_rng(3).dirichlet(np.ones(6), 6)
+    bends = [0.0, 0.003, 0.0, 0.003, 0.0, 0.003]
+    profile = MarkovProfile.from_matrix(chain, Places(bends, [0.0, 0.01, 0.02, 0.03, 0.04, 0.05]))
+    return Setting(profile, privacy=distance(profile.regions), quality=squared(distance(profile.regions)))
+
+
 def test_for_two_places_the_optimum_is_randomised_response():
     """Closed form: the truth with probability e / (1 + e), e = exp(epsilon d)."""
     setting = line(0.0, 0.01)
@@ -360,10 +369,11 @@ def test_the_joint_optimum_lies_between_the_cheapest_and_the_most_private(share)
         assert joint.gap <= 1e-6
 
 
+@pytest.mark.parametrize("street", [lambda: line(0.0, 0.01, 0.03, 0.04), bent_street])
 @pytest.mark.parametrize("strength", [0.3, 1.0, 3.0])
-def test_distortion_is_bought_with_what_the_cheapest_loses_at_half_of_epsilon(strength):
-    """On a line a spanner explains all pairs, so that programs with every pair written out tell both."""
-    setting = line(0.0, 0.01, 0.03, 0.04)
+def test_distortion_is_bought_with_what_the_cheapest_loses_at_half_of_epsilon(street, strength):
+    """Programs with every pair written out tell both."""
+    setting = street()
     epsilon = strength / setting.metres[0, 1]
     table = with_distortion(setting, epsilon).table
     assert told_apart(table, setting.metres, epsilon) <= 1 + ROUNDING
@@ -387,6 +397,57 @@ def test_distortion_next_to_no_noise_is_found_though_rounding_turns_losses_round
     setting = Setting(profile, distance(profile.regions), squared(distance(profile.regions)))
     noise = 0.016869559830437985 * setting.metres[setting.metres > 0].min()
     np.testing.assert_allclose(with_distortion(setting, 1 / noise).table, np.eye(count), atol=1e-6)
+
+
+@pytest.mark.parametrize("spanning", [{}, {"dilation": 1.0}, {"dilation": 1.1}, {"dilation": 1.3}])
+@pytest.mark.parametrize("strength", [0.5, 2.0])
+def test_the_bounds_hold_for_every_mechanism_that_keeps_epsilon(spanning, strength):
+    """Against programs with the rows of all pairs written out; a spanner's mechanisms are only some of these."""
+    setting = bent_street()
+    epsilon = strength / setting.metres[0, 1]
+    least = cheapest_by_definition(setting.game.cost, setting.metres, epsilon)
+    cheapest = optimal_geo_indistinguishable(setting, epsilon, **spanning)
+    assert cheapest.bound <= least * (1 + 1e-6)
+    assert least <= cheapest.quality_loss * (1 + 1e-6)
+    assert cheapest.gap >= 1 - least / cheapest.quality_loss - 1e-6
+    game = setting.game.with_budget((cheapest.quality_loss + setting.game.saturation) / 2)
+    best = best_by_definition(game, setting.metres, epsilon)
+    joint = joint_optimum(setting, epsilon, game.budget, **spanning)
+    assert joint.privacy <= best * (1 + 1e-6)
+    assert best <= joint.bound * (1 + 1e-6)
+    assert joint.gap >= 1 - joint.privacy / best - 1e-6
+
+
+def test_all_pairs_are_kept_by_default_and_what_a_spanner_loses_is_told():
+    setting = bent_street()
+    epsilon = 2 / setting.metres[0, 1]
+    exact, spanned = (optimal_geo_indistinguishable(setting, epsilon, **names) for names in ({}, {"dilation": 1.3}))
+    least = cheapest_by_definition(setting.game.cost, setting.metres, epsilon)
+    assert exact.quality_loss == pytest.approx(least, rel=1e-6)
+    assert exact.within == exact.bound
+    assert spanned.quality_loss > 1.03 * least
+    assert spanned.quality_loss * (1 - 1e-6) <= spanned.within <= spanned.quality_loss
+    assert spanned.bound < least < spanned.within
+    budget = (exact.quality_loss + setting.game.saturation) / 2
+    joint = joint_optimum(setting, epsilon, budget)
+    best = best_by_definition(setting.game.with_budget(budget), setting.metres, epsilon)
+    assert joint.privacy == pytest.approx(best, rel=1e-6)
+    assert (joint.status, joint.within, joint.unrestricted) == (Status.OPTIMAL, joint.bound, None)
+    on_spanner = joint_optimum(setting, epsilon, budget, dilation=1.3)
+    assert on_spanner.status is Status.OPTIMAL_ON_SPANNER
+    assert on_spanner.privacy * (1 + 1e-5) > on_spanner.within
+    assert on_spanner.within < best < on_spanner.bound
+
+
+def test_beyond_what_is_affordable_a_spanner_is_taken(monkeypatch):
+    setting, module = bent_street(), sys.modules["hideseek.baselines.geo_indistinguishable"]
+    epsilon = 2 / setting.metres[0, 1]
+    for limit, spanned in ((6, False), (5, True)):
+        monkeypatch.setattr(module, "AFFORDABLE", limit)
+        cheapest = optimal_geo_indistinguishable(setting, epsilon)
+        joint = joint_optimum(setting, epsilon, (cheapest.quality_loss + setting.game.saturation) / 2)
+        assert (cheapest.within > cheapest.bound * (1 + 1e-6)) is spanned
+        assert (joint.status is Status.OPTIMAL_ON_SPANNER) is spanned
 
 
 def test_distances_that_differ_by_rounding_are_taken_as_the_shorter():

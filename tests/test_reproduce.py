@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import stat
+import sys
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,7 @@ from scipy.stats import spearmanr
 from hideseek import Grid, MarkovProfile, ParameterError, synthetic_city
 from hideseek.days import ahead_of_utc, days_of, drawn_from
 from hideseek.reproduce import CITY, Optimum, reproduce
-from hideseek.reproduce.findings import findings_of, predictable_users_lowest, rank_correlation
+from hideseek.reproduce.findings import findings_of, predictable_users_lowest, rank_correlation, rank_interval
 from hideseek.reproduce.numbers import (
     LAST,
     entropy_rate,
@@ -28,6 +30,7 @@ from hideseek.reproduce.numbers import (
     sporadic_rows,
 )
 from hideseek.reproduce.pages import findings_table
+from hideseek.reproduce.robustness import Left
 
 GOLDEN = Path(__file__).parent / "golden"
 BUDGETS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
@@ -422,6 +425,74 @@ def test_fewer_than_five_users_cannot_tell(found, count, told):
     everybody = pd.DataFrame({"entropy_rate": number} | dict.fromkeys(("prior_risk", "pair_risk", "middle"), number))
     for finding in predictable_users_lowest(replace(found, candidates=everybody)):
         assert ("fewer than 5 users cannot tell" in finding.rule) is told
+
+
+def users_with(entropy, privacy):
+    columns = dict.fromkeys(("prior_risk", "pair_risk", "middle"), privacy)
+    return pd.DataFrame({"user": np.arange(1, len(privacy) + 1), "entropy_rate": entropy} | columns)
+
+
+@pytest.mark.parametrize(
+    ("privacy", "verdict", "words"),
+    [
+        (np.arange(12.0), "PASS", "1.00 (90 % interval 1.00 to 1.00"),
+        (-np.arange(12.0), "FAIL", "Not shown; the opposite is"),
+        (np.array([5, 8, 2, 11, 0, 7, 9, 3, 6, 1, 10, 4.0]), "FAIL", "Not shown, nor refuted"),
+    ],
+)
+def test_predictable_users_are_lowest_or_not_or_nobody_knows(found, privacy, verdict, words):
+    everybody = users_with(np.arange(12.0), privacy)
+    for finding in predictable_users_lowest(replace(found, candidates=everybody)):
+        assert finding.verdict == verdict
+        assert words in finding.figure
+        assert "over all 12 users" in finding.figure
+        assert "lowest curves" in finding.paper
+
+
+@pytest.mark.parametrize("normal", [0.0, 0.5, 0.9])
+def test_nine_of_ten_intervals_hold_the_rank_correlation(normal):
+    """Of normal pairs it is 6/pi asin(r/2); 1,000 samples of 20 pairs tell 90 % from 87 or 93 %."""
+    generator, true = np.random.default_rng(5), 6 / np.pi * np.arcsin(normal / 2)
+    pairs = generator.multivariate_normal([0, 0], [[1, normal], [normal, 1]], (1000, 20))
+    ranks = pairs.argsort(axis=1).argsort(axis=1)
+    rhos = 1 - 6 * ((ranks[..., 0] - ranks[..., 1]) ** 2).sum(axis=1) / (20 * (20**2 - 1))
+    ends = np.array([rank_interval(float(rho), 20) for rho in rhos])
+    assert 0.87 < ((ends[:, 0] <= true) & (true <= ends[:, 1])).mean() < 0.93
+
+
+def test_at_the_middle_budget_every_optimum_has_its_rank_correlation(found):
+    """The coin ranks the three users as their entropy rates do, the vertex the other way round."""
+    users = users_with([1.0, 2.0, 3.0], [0.1, 0.2, 0.3])
+    levels = {"coin": (0.1, 0.2, 0.3), "vertex": (0.3, 0.2, 0.1)}
+    location = pd.DataFrame(
+        [
+            {"user": user, "budget": 0.5, "choice": choice, "step": LAST, "privacy": privacy}
+            for choice, own in levels.items()
+            for user, privacy in enumerate(own, start=1)
+        ]
+    )
+    finding = predictable_users_lowest(replace(found, users=users, location=location))[1]
+    assert "which by optimum is coin 1.00, vertex -1.00" in finding.figure
+
+
+def test_what_fails_is_seen_as_well_as_what_passes(found, run, monkeypatch, tmp_path):
+    doctored, nobody = falling(found), pd.DataFrame(columns=Left._fields)
+    monkeypatch.setattr(sys.modules["hideseek.reproduce"], "reproduce", lambda *_, **__: doctored)
+    monkeypatch.setattr(sys.modules["hideseek.reproduce"], "robustness", lambda *_, **__: nobody)
+    status, out, _ = run("reproduce", "--synthetic", "--out", "paper")
+    assert status == 0
+    failed = [finding for finding in doctored.findings if not finding.passed]
+    assert "monotone" in {finding.name for finding in failed}
+    told = f"{len(doctored.findings) - len(failed)} of {len(doctored.findings)} findings PASS; FAIL: monotone"
+    assert told in " ".join(out.split())
+    report = (tmp_path / "paper" / "report.html").read_text()
+    assert told in report
+    assert report.count('class="words FAIL">FAIL<') == len(failed)
+    assert report.count('class="words PASS">PASS<') == len(doctored.findings) - len(failed)
+    for style in ("td.PASS, td.FAIL {", "td.FAIL {"):
+        assert style in report
+    for finding in doctored.findings:
+        assert escape(finding.paper or "not in the paper") in report
 
 
 def test_relabelling_leads_to_other_optima():

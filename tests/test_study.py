@@ -32,10 +32,11 @@ from hideseek.foresight import Way, controlled
 from hideseek.metrics import MetricName, hamming
 from hideseek.planner import train
 from hideseek.study.pages import FIELDS, facts_of, frame_of, table_of, users_table, write_pages
-from hideseek.study.run import CELLS, WARM, Row, Study, mean_kept, rows_of
+from hideseek.study.run import CELLS, WARM, Row, Study, expected_seconds, mean_kept, rows_of
 
 STREET = Grid(0.0, 0.1, 0.0, 1.0, rows=1, columns=12)
 PLANNERS = [str(outlook) for outlook in Outlook]
+DEFAULT = [Outlook.PLAIN, Outlook.SECONDARY, Outlook.FAR_SIGHTED]
 
 
 def stroll(user, cells, seed):
@@ -58,7 +59,7 @@ RUN = sys.modules["hideseek.study.run"]
 def found():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RUN, "CELLS", 4)
-        return study(SHORT, STREET, users=2, steps=60, budgets=(0.5, 0.2), workers=1, **HAMMING)
+        return study(SHORT, STREET, users=2, steps=60, budgets=(0.5, 0.2), workers=1, planners=PLANNERS, **HAMMING)
 
 
 def test_every_user_budget_and_planner_has_its_row_in_order(found):
@@ -80,6 +81,71 @@ def test_rows_are_what_training_and_following_give(found):
     assert row.bound == one.bound
     look = next(row for row in found.rows if row.user == "bob" and row.planner is Outlook.LOOK_AHEAD)
     assert look.filter == follow(game, train(game, "look-ahead", walks=WARM), steps=60).filter
+
+
+@pytest.mark.parametrize("planners", [None, ("far-sighted", "plain"), ("far-sighted", "look-ahead", "plain")])
+def test_the_planners_that_run_are_those_chosen_and_look_ahead_is_not_by_default(monkeypatch, planners):
+    ran = []
+    monkeypatch.setattr(RUN, "CELLS", 4)
+    monkeypatch.setattr(
+        RUN, "train", lambda game, outlook, **names: ran.append(outlook) or train(game, outlook, **names)
+    )
+    names = HAMMING if planners is None else HAMMING | {"planners": planners}
+    found = study(SHORT, STREET, users=1, steps=20, budgets=(0.5,), workers=1, **names)
+    chosen = ("plain", "secondary", "far-sighted") if planners is None else planners
+    assert [row.planner for row in found.rows] == ran == [name for name in PLANNERS if name in chosen]
+    assert [mean.planner for mean in found.means] == ran
+    assert len(found.findings) == 1
+
+
+def test_pages_show_the_planners_that_ran(tmp_path):
+    everybody = made_up((0.4, 0.8), (0.2, 0.3))
+    found = replace(everybody, rows=tuple(row for row in everybody.rows if row.planner is not Outlook.LOOK_AHEAD))
+    report = write_pages(found, "strollers", tmp_path)["report"].read_text()
+    assert "secondary" in report
+    assert "look-ahead" not in report
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"places": [10, 10, 10]},
+        {"places": [10, 20]},
+        {"steps": 600},
+        {"outlooks": list(Outlook)},
+        {"workers": 1},
+    ],
+)
+def test_more_work_is_expected_to_take_longer(more):
+    work = {"places": [10, 10], "steps": 300, "outlooks": DEFAULT, "workers": 2}
+    assert 0 < expected_seconds(**work) < expected_seconds(**(work | more))
+
+
+def test_the_seconds_expected_are_told_before_anything_is_solved(monkeypatch):
+    told = []
+
+    def stop(*_, **__):
+        told.append("train")
+        raise InterruptedError
+
+    monkeypatch.setattr(RUN, "CELLS", 4)
+    monkeypatch.setattr(RUN, "train", stop)
+    with pytest.raises(InterruptedError):
+        study(SHORT, STREET, users=2, steps=60, budgets=(0.2, 0.5), workers=1, expect=told.append, **HAMMING)
+    assert told == [expected_seconds([4, 5, 4, 5], 60, DEFAULT, 1), "train"]
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(5, "less than a minute"), (50, "about a minute"), (400, "7 minutes")])
+def test_the_command_says_how_long_it_will_take_beside_what_machines_read(run, found, monkeypatch, seconds, words):
+    def answer(*_, **names):
+        names["expect"](seconds)
+        return found
+
+    monkeypatch.setattr(sys.modules["hideseek.study"], "study", answer)
+    status, out, err = run("study", "--json")
+    assert status == 0
+    assert words in err
+    assert json.loads(out)["rows"]
 
 
 def test_ceilings_are_those_of_one_access(found):
@@ -108,7 +174,9 @@ def test_nothing_depends_on_the_number_of_processes(found, monkeypatch):
     def tell(*news):
         told.append(news)
 
-    again = study(SHORT, STREET, users=2, steps=60, budgets=(0.2,), workers=2, progress=tell, **HAMMING)
+    again = study(
+        SHORT, STREET, users=2, steps=60, budgets=(0.2,), workers=2, progress=tell, planners=PLANNERS, **HAMMING
+    )
     assert again.rows == tuple(row for row in found.rows if row.budget == 0.2)
     assert told == [("users and budgets", 1, 2), ("users and budgets", 2, 2)]
 
@@ -117,7 +185,7 @@ def test_planning_ahead_wins_where_the_solver_s_own_optimum_tells_all():
     """Who goes around between three places gives all the later ones away by telling the truth once."""
     town = Places([0.0, 0.0, 0.01], [0.0, 0.01, 0.0])
     around = MarkovProfile.from_matrix([[0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.8, 0.1, 0.1]], town)
-    rows = rows_of(UserDay("who", around, 288), 0.5, MetricName.EUCLID, MetricName.EUCLID, 300, seed=0)
+    rows = rows_of(UserDay("who", around, 288), 0.5, MetricName.EUCLID, MetricName.EUCLID, 300, 0, DEFAULT)
     plain, *_, ahead = rows
     assert ahead.interval[0] > plain.interval[1]
     assert ahead.filter.interval[1] >= 0.9 * ahead.bound
@@ -216,6 +284,7 @@ def asked(found, monkeypatch):
 def test_the_command_prints_rows_for_machines(run, found, asked, tmp_path):
     TRACES.to_csv(tmp_path / "street.csv", index=False)
     words = ("--users", 2, "--steps", 60, "--privacy", "hamming", "--quality", "euclid", "--seed", 3, "--workers", 1)
+    words += ("--planners", "plain,look-ahead,far-sighted")
     status, out, err = run("study", "--data", "street.csv", "--box", "0,0.1,0,1", *words, "--json")
     assert status == 0, err
     facts = json.loads(out)
@@ -224,7 +293,9 @@ def test_the_command_prints_rows_for_machines(run, found, asked, tmp_path):
     grid, *told, names = asked[0]
     assert grid == Grid(0.0, 0.1, 0.0, 1.0, rows=10, columns=25)
     assert told == [2, 60, "hamming", "euclid"]
-    assert names | {"progress": None} == {"seed": 3, "clock": "0h", "workers": 1, "progress": None}
+    assert names.keys() == {"seed", "clock", "workers", "progress", "planners", "expect"}
+    assert (names["seed"], names["clock"], names["workers"]) == (3, "0h", 1)
+    assert names["planners"] == ["plain", "look-ahead", "far-sighted"]
     assert list(tmp_path.iterdir()) == [tmp_path / "street.csv"]
 
 
@@ -257,6 +328,10 @@ def test_the_command_leaves_a_report_where_asked(run, asked, tmp_path):
         ({"seed": -1}, "'seed'"),
         ({"clock": "noon"}, "'clock' parameter of study"),
         ({"workers": 0}, "'workers'"),
+        ({"planners": ("plain", "clever")}, "'planners' parameter of study must be one of 'plain'"),
+        ({"planners": ("plain", "look-ahead")}, "'planners' parameter of study must be some of"),
+        ({"planners": ("far-sighted",)}, "'planners'"),
+        ({"planners": ()}, "'planners'"),
         ({"traces": synthetic_city(1, 1)}, "at most 0"),
     ],
 )
@@ -314,5 +389,5 @@ def test_a_lower_bound_for_one_planner_holds_for_all(monkeypatch):
     around = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]], Places([46.52, 46.53], [6.57, 6.58]))
     found = iter((0.09, 0.07, 0.1, 0.08))
     monkeypatch.setattr(RUN, "follow", lambda *words, **names: replace(follow(*words, **names), bound=next(found)))
-    rows = rows_of(UserDay("who", around, 288), 0.3, MetricName.HAMMING, MetricName.HAMMING, 20, seed=0)
+    rows = rows_of(UserDay("who", around, 288), 0.3, MetricName.HAMMING, MetricName.HAMMING, 20, 0, list(Outlook))
     assert [row.bound for row in rows] == [0.07] * 4

@@ -326,10 +326,10 @@ def foresight_figure(users: pd.DataFrame, means: pd.DataFrame) -> Figure:
 
 def draw_planners(axes: Axes, users: pd.DataFrame, means: pd.DataFrame) -> None:
     """One bar a planner, with the users on it, under what is proved."""
-    names, limit = list(PLANNERS), float(means["limit"].iloc[0])
+    names, limit = [name for name in PLANNERS if name in set(means["planner"])], float(means["limit"].iloc[0])
     means = means.set_index("planner").loc[names]
     across = np.arange(len(names))
-    axes.bar(across, means["kept"], 0.72, color=list(PLANNERS.values()), alpha=0.35)
+    axes.bar(across, means["kept"], 0.72, color=[PLANNERS[name] for name in names], alpha=0.35)
     for column, name in zip(across, names, strict=True):
         kept = users.loc[users["planner"] == name, "kept"]
         aside = np.linspace(-0.25, 0.25, len(kept) + 2)[1:-1]

@@ -36,6 +36,8 @@ table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 
 th, td {{ padding: .35rem .9rem; text-align: right; border-bottom: 1px solid #d8dee4; vertical-align: top; }}
 th {{ font-weight: 600; background: #f6f8fa; }}
 th.words, td.words {{ text-align: left; }}
+td.PASS, td.FAIL {{ font-weight: 700; color: #fff; background: #1a7f37; }}
+td.FAIL {{ background: #cf222e; }}
 </style>
 </head>
 <body>
@@ -117,13 +119,19 @@ def html_report(title: str, lead: str, sections: Iterable[Section]) -> str:
     return PAGE.format(title=escape(title), lead=escape(lead), sections=body)
 
 
+def classes(cell: str, words: bool) -> str:
+    """How a cell looks: words stand on the left, and a verdict is seen from afar."""
+    names = ["words"] * words + [verdict for verdict in ("PASS", "FAIL") if cell == verdict]
+    return f' class="{" ".join(names)}"' if names else ""
+
+
 def section_html(section: Section) -> str:
     """One section; every word in it is escaped."""
     parts = [f"<h2>{escape(section.heading)}</h2>", f"<p>{escape(section.text)}</p>"]
     if section.table is not None:
         header, *rows = (
             "".join(
-                f"<{tag}{' class=words' * (column < section.table.words)}>{escape(cell)}</{tag}>"
+                f"<{tag}{classes(cell, column < section.table.words)}>{escape(cell)}</{tag}>"
                 for column, cell in enumerate(row)
             )
             for tag, row in (("th", section.table.header), *(("td", row) for row in section.table.rows))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from hideseek.baselines.geo_indistinguishable import (
+    AFFORDABLE,
     geo_indistinguishable_rows,
     joint_optimum,
     optimal_geo_indistinguishable,
@@ -63,7 +64,7 @@ RIVALS = (
     Rival(
         "geo-ind. with distortion",
         "Shokri 2014",
-        "1 / epsilon, m",
+        f"1 / epsilon, m; on a spanner beyond {AFFORDABLE} places",
         lambda setting, noise: with_distortion(setting, 1 / noise),
     ),
     Rival(

@@ -62,7 +62,7 @@ def reproduce_command(
 ) -> None:
     """Make the paper's evaluation again: its three results as figures and tables, its findings checked."""
     from hideseek.reproduce import reproduce, robustness
-    from hideseek.reproduce.pages import findings_table, write_pages
+    from hideseek.reproduce.pages import findings_table, in_sum, write_pages
     from hideseek.reproduce.robustness import kept_of_claim
 
     if synthetic == (data is not None):
@@ -79,7 +79,8 @@ def reproduce_command(
         err.print("note: nobody has enough full days to learn from some and attack others", highlight=False)
     if as_json:
         findings = [
-            {"name": one.name, "pass": one.passed, "figure": one.figure, "rule": one.rule} for one in found.findings
+            {"name": one.name, "pass": one.passed, "paper": one.paper, "figure": one.figure, "rule": one.rule}
+            for one in found.findings
         ]
         paths = {name: str(path) for name, path in files.items()}
         kept = kept_of_claim(left).to_dict("records")
@@ -88,8 +89,10 @@ def reproduce_command(
         )
         return
     table = findings_table(found.findings)
-    shown = [row[:3] for row in (table.header, *table.rows)]
-    print_table(f"The paper's findings on {len(found.users)} {source}", shown[0], shown[1:], words=3)
+    shown = [row[:4] for row in (table.header, *table.rows)]
+    print_table(f"The paper's findings on {len(found.users)} {source}", shown[0], shown[1:], words=4)
+    colour = "green" if all(one.passed for one in found.findings) else "red"
+    out.print(in_sum(found.findings), style=f"bold {colour}", highlight=False)
     out.print(f"The report with the figures, readable by you only: [bold]{escape(str(files['report']))}[/]")
 
 
@@ -148,6 +151,9 @@ def study_command(
     data: Annotated[Path | None, typer.Option(help="Traces, a folder or an archive; a made-up city if none.")] = None,
     users: Annotated[int, typer.Option(help="How many users to draw.")] = 5,
     steps: Annotated[int, typer.Option(help="Accesses of each user under each planner.")] = 300,
+    planners: Annotated[
+        str, typer.Option(help="Which of plain, secondary, look-ahead and far-sighted; look-ahead doubles the time.")
+    ] = "plain,secondary,far-sighted",
     privacy: PrivacyOption = MetricName.EUCLID,
     quality: QualityOption = MetricName.SQUARED,
     box: Annotated[
@@ -158,9 +164,9 @@ def study_command(
     workers: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """What planning ahead is worth: four planners against the adversary who remembers everything.
+    """What planning ahead is worth: planners against an adversary who remembers every release.
 
-    Five made-up people take one to two minutes on two cores.
+    How long it will take is told before it starts.
     """
     from hideseek.study import study
     from hideseek.study.pages import facts_of, table_of, write_pages
@@ -170,8 +176,9 @@ def study_command(
     with counting_bar("studying") as advance:
         source, traces, grid, clock = users_from(data, users, box, seed)
         found = study(
-            traces, grid, users, steps, privacy, quality, seed=seed, clock=clock, workers=workers, progress=advance
-        )
+            traces, grid, users, steps, privacy, quality, seed=seed, clock=clock, workers=workers, progress=advance,
+            planners=planners.split(","), expect=tell_expected,
+        )  # fmt: skip
     files = {} if folder is None else write_pages(found, source, folder)
     if as_json:
         print_json(facts_of(found) | {"files": {name: str(path) for name, path in files.items()}})
@@ -184,6 +191,13 @@ def study_command(
         out.print(finding, highlight=False)
     if files:
         out.print(f"The report with the figure, readable by you only: [bold]{escape(str(files['report']))}[/]")
+
+
+def tell_expected(seconds: float) -> None:
+    """Say how long something will take, so that nobody waits for what does not end."""
+    minutes = round(seconds / 60)
+    words = f"about {minutes} minutes" if minutes > 1 else "about a minute" if seconds > 30 else "less than a minute"
+    err.print(f"note: {words}, if the machine is idle", highlight=False)
 
 
 @commands.command("fleet", epilog="Example: hideseek fleet cabspotting/ --out protected --grid 4x10 --privacy hamming")

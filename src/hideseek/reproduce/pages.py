@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,8 +68,8 @@ def sections_of(found: Reproduction, drawn: tuple[Drawn, Drawn, Drawn], robust: 
     return [
         Section(
             "The findings",
-            "What the paper says of its figures, checked on these. A number is in probability of error, between 0 and "
-            "1, unless it says otherwise.",
+            "What the paper says of its figures, in its own words with the section, and what it leaves open, checked "
+            "on these users. A number is in probability of error, between 0 and 1, unless it says otherwise.",
             table=findings_table(found.findings),
         ),
         Section(
@@ -152,13 +152,20 @@ def robustness_of(left: pd.DataFrame) -> tuple[list[Drawn], Section]:
     )
 
 
-def findings_table(findings: Iterable[Finding]) -> Table:
+def findings_table(findings: Sequence[Finding]) -> Table:
     """The findings as text."""
     return Table(
-        ("finding", "", "the numbers that decide it", "PASS if"),
-        tuple((one.name, "PASS" if one.passed else "FAIL", one.figure, one.rule) for one in findings),
-        words=4,
+        ("finding", "", "in the paper's words", "the numbers that decide it", "PASS if"),
+        tuple((one.name, one.verdict, one.paper or "not in the paper", one.figure, one.rule) for one in findings),
+        words=5,
     )
+
+
+def in_sum(findings: Sequence[Finding]) -> str:
+    """How many findings hold, and by name those that do not."""
+    failed = [one.name for one in findings if not one.passed]
+    told = f"{len(findings) - len(failed)} of {len(findings)} findings PASS"
+    return f"{told}; FAIL: {'; '.join(failed)}." if failed else f"{told}."
 
 
 def users_table(users: pd.DataFrame) -> Table:
@@ -224,11 +231,9 @@ def write_pages(found: Reproduction, left: pd.DataFrame, source: str, out: Path)
         for path in save(one.figure, out / one.name):
             files[f"{one.name} figure, {path.suffix[1:]}"] = path
     files["report"] = out / "report.html"
-    passed = sum(finding.passed for finding in found.findings)
     lead = (
         f"The evaluation of Theodorakopoulos, Shokri, Troncoso, Hubaux and Le Boudec (WPES 2014), made again on "
-        f"{len(found.users)} {source}. Of {len(found.findings)} findings {passed} hold. What an optimum gives is "
-        "certified: no mechanism of the same quality gives more."
+        f"{len(found.users)} {source}. {in_sum(found.findings)}"
     )
     write_privately(files["report"], html_report(TITLE, lead, sections_of(found, drawn, robust)).encode())
     return files

@@ -277,11 +277,15 @@ def game_answer(
 
 @dataclass(frozen=True, eq=False)
 class LeastLoss:
-    """The cheapest mechanism that keeps a game's rows: ``bound`` <= least possible loss <= ``quality_loss``."""
+    """The cheapest mechanism that keeps a game's rows: ``bound`` <= least possible loss <= ``quality_loss``.
+
+    Where the rows are stricter than what they stand for, none that keeps them loses less than ``within``.
+    """
 
     mechanism: Mechanism
     quality_loss: float
     bound: float
+    within: float
     gap: float
 
 
@@ -318,5 +322,5 @@ def least_loss(game: Game, tolerance: float = 1e-6) -> LeastLoss:
     answer = Answer(table, (np.ones((releases, 1)),), np.ones(1), np.ones(1), multipliers)
     bound = max(0.0, loss - upper_bound(unguessed, answer, rounding_of(unguessed)))
     return LeastLoss(
-        Mechanism(table, game.inputs, game.releases), loss, bound, relative_gap(bound, loss, game.saturation)
+        Mechanism(table, game.inputs, game.releases), loss, bound, bound, relative_gap(bound, loss, game.saturation)
     )

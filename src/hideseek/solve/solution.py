@@ -28,6 +28,7 @@ class Status(StrEnum):
 
     OPTIMAL = "optimal"  # the certified gap is within the tolerance
     OPTIMAL_WITHIN = "optimal within the radius"  # the gap to mechanisms that keep to the radius is
+    OPTIMAL_ON_SPANNER = "optimal on the spanner"  # the gap to mechanisms that keep the spanner's rows is
     STALLED = "stalled"  # nothing was left to improve, and the gap is what it is
     TIME_LIMIT = "time limit"
 
@@ -48,8 +49,8 @@ class Solution:
     """A mechanism with the proof of how good it is: ``privacy`` <= value of the game <= ``bound``.
 
     ``privacy`` is what the returned table guarantees against the best attack, ``bound`` what no mechanism can exceed;
-    ``gap`` is their relative distance. Where a radius was asked for, ``within`` is what none exceeds that keeps to it,
-    and ``unrestricted`` the solution without it, which proves the bound. ``attacks``, ``prices``, ``privacies`` and
+    ``gap`` is their relative distance. Where a radius or a spanner restricts, ``within`` is what none exceeds that
+    keeps to it, and ``unrestricted`` the solution that proves the bound. ``attacks``, ``prices``, ``privacies`` and
     ``losses`` have one entry for each game solved together; ``attack``, ``price`` and ``quality_loss`` are those of the
     first. ``end`` holds the (guess, release) that hurt in the double oracle's program.
     """

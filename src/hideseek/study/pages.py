@@ -92,7 +92,7 @@ def write_pages(study: Study, source: str, out: Path) -> dict[str, Path]:
         Section(
             "The gain",
             " ".join(study.findings),
-            figures=[(figure, "The share of the ceiling that four planners keep, by budget and user, and the bound")],
+            figures=[(figure, "The share of the ceiling that the planners keep, by budget and user, and the bound")],
         ),
         Section(
             "In numbers, with the certificate of far-sightedness",
