@@ -774,13 +774,42 @@ def test_coordinates_appear_nowhere(tmp_path, caplog, capfd, monkeypatch):
         assert "5734219" not in text
 
 
-def test_what_a_killed_writer_left_is_cleared_away(path):
+def test_what_a_killed_writer_left_is_cleared_away(path, monkeypatch):
     device = Device(book("past"), path)
     device.expose(*POINTS[0], when(0))
-    leftover = path.with_name(f".{path.name}.k1ll3d")
-    leftover.write_text("half a state")
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.replace", mock.Mock(side_effect=Killed))
+        patch.setattr("pathlib.Path.unlink", mock.Mock())  # who is killed clears nothing away
+        with pytest.raises(Killed):
+            device.expose(*POINTS[0], when(1))
+    (leftover,) = path.parent.glob(f".{path.name}.*")
     device.expose(*POINTS[0], when(1))
-    assert {file.name for file in path.parent.iterdir()} == {path.name, f"{path.name}.lock"}
+    assert not leftover.exists()
+
+
+def test_nobody_elses_files_are_touched(path):
+    name = path.name
+    others = [f"{name}.bak", f"{name}~", f"{name}.lock", f".{name}", "notes", "other", f".{name}.d"]
+    others += [f".{name}.{end}" for end in ("bak", "swp", "20260105", "k1ll3d_x", "notes_01.tmp", "k1ll3d.hideseek-tmp")]
+    others += [f".{name}x.k1ll3d_x.hideseek-tmp", f".{name}.x.k1ll3d_x.hideseek-tmp", f"{name}.k1ll3d_x.hideseek-tmp"]
+    for other in others:
+        path.with_name(other).write_text("mine")
+    device = Device(book("past"), path)
+    for step in range(3):
+        device.expose(*POINTS[0], when(step))
+    device.restart()
+    assert {file.name for file in path.parent.iterdir()} == {name, *others}
+    assert {path.with_name(other).read_text() for other in others} == {"mine"}
+
+
+def test_devices_whose_states_have_like_names_answer_once_each(path, words):
+    one, other = Device(book("past"), path), Device(book("past"), path.with_name(f".{path.name}.json"))
+    words[:] = [0]
+    first = other.expose(*POINTS[0], when(0))
+    words[:] = [0]
+    one.expose(*POINTS[0], when(0))
+    words[:] = [2**32 - 1]
+    assert other.expose(*POINTS[2], when(0)) == first
 
 
 def test_the_state_in_memory_does_not_show_the_true_place(used):

@@ -7,7 +7,6 @@ Errors, answers and representations never hold the true place; the state holds i
 from __future__ import annotations
 
 import fcntl
-import glob
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ import numpy.typing as npt
 from hideseek.arrays import IntArray
 from hideseek.codebook import Codebook
 from hideseek.errors import StateError, broken_rule
-from hideseek.files import sync_folder, write_privately
+from hideseek.files import half_written, sync_folder, write_privately
 from hideseek.regions import Regions
 from hideseek.scenario import Offsets, Scenario
 from hideseek.stage import Stage
@@ -206,7 +205,7 @@ class StepDevice(Generic[State]):
         return state
 
     def _write(self, state: State) -> None:
-        for leftover in self.path.parent.glob(f".{glob.escape(self.path.name)}.*"):  # of who was killed while writing
+        for leftover in half_written(self.path):
             leftover.unlink(missing_ok=True)
         write_privately(self.path, msgspec.json.encode(state))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +15,7 @@ from hideseek.errors import ParameterError
 from hideseek.regions import Grid, Hexagons, Places, Regions
 
 LARGEST_GRID = 10**7
+UNFINISHED = ".hideseek-tmp"  # how the name of a file ends until it is whole: nobody else's does
 
 
 class GridDocument(msgspec.Struct, tag="grid", forbid_unknown_fields=True):
@@ -82,7 +84,7 @@ def write_privately(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "It is no plain file", str(path))
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(UNFINISHED, f".{path.name}.", path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
@@ -93,6 +95,12 @@ def write_privately(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def half_written(path: Path) -> list[Path]:
+    """What those who were killed while writing a file privately have left beside it."""
+    shape = re.compile(rf"\.{re.escape(path.name)}\.\w{{8}}{re.escape(UNFINISHED)}", re.ASCII)
+    return [path.with_name(name) for name in os.listdir(path.parent) if shape.fullmatch(name)]
 
 
 def sync_folder(folder: Path) -> None:
