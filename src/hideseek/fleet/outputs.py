@@ -37,7 +37,8 @@ PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
 ABOUT, LABELS = "fleet.json", "labels.parquet"
 # what a killed run may leave behind
 HALF_WRITTEN = re.compile(
-    r"(\.(fleet\.json|labels\.parquet)|done/\.[^/]+\.json|codebooks/[^/]+/\.[^/]+\.hideseek)\.\w{8}" + f"({re.escape(UNFINISHED)})?"
+    r"(\.(fleet\.json|labels\.parquet)|done/\.[^/]+\.json|codebooks/[^/]+/\.[^/]+\.hideseek)\.\w{8}"
+    f"({re.escape(UNFINISHED)})?"
 )
 
 
