@@ -44,6 +44,7 @@ from hideseek import (
     hamming,
 )
 from hideseek.device import random_word, random_words
+from tests.fuzz_sealed import put_together, taken_apart
 from tests.processes import assert_all_expose_the_same
 
 # three cells in a row, from west to east; from the first nobody goes to the third at once
@@ -1143,3 +1144,31 @@ def test_a_codebook_from_its_file_works_as_the_one_it_was_saved_from(path, tmp_p
     loaded = Device(Codebook.load(tmp_path / "codebook"), path)
     assert loaded.expose(*POINTS[0], when(0)) == first
     assert loaded.expose(*POINTS[1], when(1)).status == "exposed"
+
+
+OVERWRITE = """
+import sys
+from hideseek import Codebook, Device
+
+device = Device(Codebook.load(sys.argv[1]), sys.argv[2])
+with open(sys.argv[1], "r+b") as stream:
+    stream.write(open(sys.argv[3], "rb").read())
+    stream.truncate()
+print([device.expose(46.5, 6.5, f"2026-01-05T08:{5 * step:02}:00Z").place for step in range(4)])
+"""
+
+
+@pytest.mark.parametrize("becomes", ["empty", "another"])
+def test_what_becomes_of_a_file_does_not_change_the_codebook_that_was_read_from_it(tmp_path, becomes):
+    book("past", 0.0).save(tmp_path / "codebook")  # exposes where you are
+    document, tensors = taken_apart((tmp_path / "codebook").read_bytes())
+    for name in tensors:
+        if name.endswith("releases"):
+            tensors[name][2] = (2).to_bytes(2, "little") * (len(tensors[name][2]) // 2)
+    (tmp_path / "another").write_bytes(put_together(document, tensors))
+    (tmp_path / "empty").touch()
+    done = subprocess.run(
+        [sys.executable, "-c", OVERWRITE, *(tmp_path / name for name in ("codebook", "state", becomes))],
+        capture_output=True,
+    )
+    assert (done.returncode, done.stdout) == (0, b"[0, 0, 0, 0]\n"), done.stderr
