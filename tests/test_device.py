@@ -35,9 +35,11 @@ from hideseek import (
     Codebook,
     Device,
     Grid,
+    Hexagons,
     HideseekError,
     MarkovProfile,
     ParameterError,
+    Places,
     Scenario,
     StateError,
     design,
@@ -982,6 +984,52 @@ def test_devices_whose_states_have_like_names_answer_once_each(path, words):
     one.expose(*POINTS[0], when(0))
     words[:] = [2**32 - 1]
     assert other.expose(*POINTS[2], when(0)) == first
+
+
+def lines_run(action, *arguments):
+    """The lines of hideseek that an action runs, in their order."""
+    lines, root = [], str(Path(hideseek.__file__).parent)
+
+    def trace(frame, event, _):
+        if not frame.f_code.co_filename.startswith(root):
+            return None
+        if event == "line":
+            lines.append((frame.f_code.co_name, frame.f_lineno))
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action(*arguments)
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+def assert_same_work(folder, fresh, points, *, ahead):
+    """After a first step at the first point, fresh devices do the same in the next one at whichever point they are."""
+    work = []
+    for number, point in enumerate([points[0], *points]):  # the first once more, as something may be kept in memory
+        (folder / str(number)).mkdir()
+        device = fresh(folder / str(number) / "state")
+        device.expose(*points[0], when(0), *([points[:1]] if ahead else []))
+        work.append(lines_run(device.expose, *point, when(1), *([[point]] if ahead else [])))
+    _, first, *others = work
+    assert len(first) > 50
+    assert others == [first] * len(others)
+
+
+# from the first place nobody goes to the third
+@pytest.mark.parametrize(
+    "regions", [GRID, Places(*zip(*GRID.centres, strict=True)), Hexagons.around(*GRID.centres.T, 3)]
+)
+@pytest.mark.parametrize("name", ["past", "transition", "planned"])
+def test_the_same_is_done_on_and_off_the_map_and_at_what_was_never_seen(tmp_path, words, name, regions):
+    profile = MarkovProfile.from_matrix(MOVES, regions, step="5min")
+    codebook = design(profile, SCENARIOS[name], hamming(), hamming(), 0.2, workers=1)
+    words[:] = [0] * 100
+    points = [*GRID.centres.tolist(), *OFF_THE_GRID]
+    assert_same_work(tmp_path, lambda path: Device(codebook, path), points, ahead=True)
 
 
 def test_the_state_in_memory_does_not_show_the_true_place(used):

@@ -50,6 +50,7 @@ from tests.test_device import (
     POINTS,
     Day,
     assert_no_bit_can_be_flipped,
+    assert_same_work,
     before_seals,
     resealed,
     told,
@@ -818,6 +819,13 @@ def test_coordinates_and_true_places_appear_nowhere(tmp_path, caplog, capfd, mon
     for text in everything:
         assert "5287391" not in text
         assert "5734219" not in text
+
+
+@pytest.mark.parametrize("name", ["now", "transition"])
+def test_the_same_is_done_on_and_off_the_map_and_at_what_cannot_be(tmp_path, words, name):
+    words[:] = [0] * 100
+    points = [*GRID.centres.tolist(), *OFF_THE_GRID]  # from the first nobody goes to the third
+    assert_same_work(tmp_path, lambda path: live(path, name), points, ahead=False)
 
 
 def test_an_answer_has_only_the_allowed_fields(path):

@@ -151,8 +151,9 @@ class StepDevice(Generic[State]):
             if not is_number or not abs(value) <= limit:
                 rule = "numbers of degrees from -90 to 90 and from -180 to 180"
                 raise broken_rule(parameter, self._owner, rule, "something else")
-        place = int(self.regions.locate(latitude, longitude)[0])
-        return place if place >= 0 else int(self.regions.nearest(latitude, longitude)[0])
+        # the nearest is looked for on the map too, so that the time it takes tells nobody who is off it
+        holding, nearest = (find(latitude, longitude)[0] for find in (self.regions.locate, self.regions.nearest))
+        return int(holding if holding >= 0 else nearest)
 
     def _answer(self, step: int, release: int | None, reason: Reason = "") -> Answer:
         at = (EPOCH + step * self.step).isoformat()
