@@ -427,6 +427,7 @@ def test_killed_at_any_moment_the_same_output_follows_or_none_was_given(tmp_path
         assert case["again"] == [case["again"][0]] * 2
         assert case["said"] in ("", str(case["again"][0]))
     assert found[-1]["said"]
+    assert [file.name for file in (tmp_path / "device").iterdir()] == ["state"]
 
 
 ASK = """

@@ -69,7 +69,7 @@ class _Head(msgspec.Struct):
 
 
 class Saved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What every state begins with: its version, what it belongs to, and the last answered step."""
+    """What every state begins with after its seal: its version, what it belongs to, and the last answered step."""
 
     hideseek_state: int
     sha256: str

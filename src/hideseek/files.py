@@ -1,4 +1,4 @@
-"""What is written to disk: files whole or not at all, readable by their owner only; regions as plain data."""
+"""What is written to disk: files whole or not at all, readable by their owner only; locks; regions as plain data."""
 
 from __future__ import annotations
 
