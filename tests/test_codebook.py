@@ -121,17 +121,10 @@ def test_every_scenario_survives_and_parts_put_together_are_the_file(content):
     assert signed(unsigned(content)) == content
 
 
-MAPS = Path("/proc/self/maps")
-shows_maps = pytest.mark.skipif(not MAPS.exists(), reason="this system does not tell what is mapped")
-
-
-@shows_maps
-def test_a_loaded_codebook_is_mapped_and_read_only(file):
+def test_a_loaded_codebook_is_read_only(file):
     table = Codebook.load(file).stages[1].tables[0]
-    assert not table.weights.flags.owndata
     with pytest.raises(ValueError, match="read-only"):
         table.weights[0] = 1
-    assert str(file) in MAPS.read_text()
 
 
 # --- metrics ------------------------------------------------------------------------------------------------------
@@ -723,7 +716,7 @@ def test_what_would_not_be_read_is_not_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_mapped_codebook_outlives_its_replacement(file):
+def test_a_loaded_codebook_outlives_its_replacement(file):
     codebook = Codebook.load(file)
     before = codebook.stages[1].tables[0].weights.copy()
     made(gaps=1).save(file)
@@ -748,9 +741,8 @@ def test_an_unreadable_file_is_refused(file):
         Codebook.load(file)
 
 
-@shows_maps
 @pytest.mark.parametrize("damage", ["checksum", "certificate", "table"])
-def test_a_refused_file_is_not_kept_open_even_while_its_error_is(file, damage):
+def test_a_refused_file_is_named_and_nothing_hides_behind_its_error(file, damage):
     document, tensors = taken_apart(file.read_bytes())
     if damage == "certificate":
         document["stages"][-1]["certificate"]["privacy"] = 0.0
@@ -760,7 +752,6 @@ def test_a_refused_file_is_not_kept_open_even_while_its_error_is(file, damage):
     file.write_bytes(content[:-1] + b"x" if damage == "checksum" else content)
     with pytest.raises(CodebookError) as caught:
         Codebook.load(file)
-    assert str(file) not in MAPS.read_text()
     assert caught.value.__context__ is None
     assert file.name in str(caught.value)
 

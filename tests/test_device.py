@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import dataclasses
 import errno
+import fcntl
+import hashlib
 import json
 import logging
 import os
@@ -13,9 +15,9 @@ import stat
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta, timezone
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, count
 from pathlib import Path
 from unittest import mock
@@ -33,15 +35,18 @@ from hideseek import (
     Codebook,
     Device,
     Grid,
+    Hexagons,
     HideseekError,
     MarkovProfile,
     ParameterError,
+    Places,
     Scenario,
     StateError,
     design,
     hamming,
 )
 from hideseek.device import random_word, random_words
+from tests.fuzz_sealed import put_together, taken_apart
 from tests.processes import assert_all_expose_the_same
 
 # three cells in a row, from west to east; from the first nobody goes to the third at once
@@ -88,6 +93,19 @@ def words(monkeypatch):
 
 def told(path):
     return json.loads(path.read_bytes())
+
+
+def resealed(text):
+    """A state as JSON, whatever it says, with the right checksum."""
+    bare = json.dumps({name: value for name, value in json.loads(text).items() if name != "seal"})
+    return f'{{"seal":"{hashlib.sha256(bare.encode()).hexdigest()}",{bare[1:]}'
+
+
+def before_seals(path):
+    """Make of a state what hideseek 0.1.0 has written."""
+    path.write_text(
+        json.dumps({name: value for name, value in told(path).items() if name != "seal"} | {"hideseek_state": 1})
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- the draw is exact
@@ -292,7 +310,7 @@ class Day(RuleBasedStateMachine):
     @rule()
     def look(self):
         there = {file.name for file in Path(self.folder.name).iterdir()}
-        assert there <= {"state", "state.lock"}
+        assert there <= {"state"}
         assert ("state" in there) == (self.last is not None)
 
 
@@ -409,6 +427,7 @@ def test_killed_at_any_moment_the_same_output_follows_or_none_was_given(tmp_path
         assert case["again"] == [case["again"][0]] * 2
         assert case["said"] in ("", str(case["again"][0]))
     assert found[-1]["said"]
+    assert [file.name for file in (tmp_path / "device").iterdir()] == ["state"]
 
 
 ASK = """
@@ -429,19 +448,133 @@ def test_two_processes_agree_at_every_step(tmp_path):
     assert_all_expose_the_same(ASK, own, map(when, range(150)))
 
 
+def meet(folder, step, moment):
+    """All that two devices tell of a step if the second asks at some moment of the first one's answer, and then again.
+
+    At this moment everything beside the states is deleted. Who would have to wait gives up; if there is no such moment,
+    nobody meets and nothing is told.
+    """
+    names = (
+        "os.open",
+        "os.fstat",
+        "os.fdopen",
+        "os.fsync",
+        "os.replace",
+        "os.close",
+        "tempfile.mkstemp",
+        "fcntl.flock",
+    )
+    one, other = (Device(book("past", 0.0), folder / "state") for _ in range(2))  # they expose where they are
+    for before in range(step):
+        one.expose(*POINTS[0], when(before))
+    answers, left, flock = [], moment, fcntl.flock
+
+    def ask(device, point):
+        with suppress(StateError):
+            answers.append(device.expose(*point, when(step)).place)
+
+    def meeting(function, *arguments, **options):
+        nonlocal left
+        for when_asked in ("before", "after"):
+            left -= 1
+            if left == 0:
+                for file in folder.iterdir():
+                    if file.name != "state" and not file.name.startswith("."):
+                        file.unlink()
+                ask(other, POINTS[1])
+            if when_asked == "before":
+                result = function(*arguments, **options)
+        return result
+
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch("fcntl.flock", lambda handle, kind: flock(handle, kind | fcntl.LOCK_NB)))
+        for name in names:
+            original = getattr(sys.modules[name.split(".")[0]], name.split(".")[1])
+            stack.enter_context(mock.patch(name, partial(meeting, original)))
+        ask(one, POINTS[0])
+    if left > 0:
+        return []
+    ask(other, POINTS[1])
+    ask(one, POINTS[0])
+    return answers
+
+
+@pytest.mark.parametrize("step", [0, 1])
+def test_whatever_is_deleted_beside_a_state_two_devices_tell_the_same(tmp_path, step):
+    ends = []
+    for moment in count(1):
+        folder = tmp_path / str(moment)
+        folder.mkdir()
+        answers = meet(folder, step, moment)
+        if not answers:
+            break
+        assert len(set(answers)) == 1, moment
+        ends.append(answers[0])
+    assert len(ends) > 20
+    assert set(ends) == {0, 1}  # either was first at some moment
+
+
+FORK = """
+import fcntl, json, os, signal, subprocess, sys
+import hideseek.device
+from hideseek import Codebook, Device, StateError
+
+device, flock, draw = Device(Codebook.load(sys.argv[1]), sys.argv[2]), fcntl.flock, hideseek.device.random_word
+fcntl.flock = lambda handle, kind: flock(handle, kind | fcntl.LOCK_NB)  # who would have to wait fails
+stay, end = os.pipe()
+ready, say = os.pipe()
+
+def ask(step, meanwhile=lambda: None):
+    hideseek.device.random_word = lambda: meanwhile() or draw()
+    try:
+        return device.expose(46.5, 6.5, f"2026-01-05T08:{5 * step:02}:00Z").status
+    except StateError as error:
+        return str(error)
+
+def fork():
+    if not os.fork():
+        os.close(end)
+        os.write(say, b"!")
+        os.read(stay, 1)
+        os._exit(0)
+    os.read(ready, 1)
+
+def start():
+    subprocess.Popen(["cat"], stdin=stay, close_fds=False)
+
+def fork_and_die():
+    fork()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+said = [ask(0, fork), ask(1, start), ask(2)]
+parent = os.fork()
+if not parent:
+    ask(3, fork_and_die)
+os.waitpid(parent, 0)
+print(json.dumps([*said, ask(3)]))
+os.close(end)
+"""
+
+
+def test_nobody_who_was_forked_or_started_in_the_midst_keeps_the_lock(tmp_path):
+    book("past").save(tmp_path / "codebook")
+    (tmp_path / "device").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", FORK, tmp_path / "codebook", tmp_path / "device/state"], capture_output=True, check=True
+    )
+    assert json.loads(done.stdout) == ["exposed"] * 4
+
+
 # ------------------------------------------------------------------------------------------------------------ the state
 
 
-def test_the_state_and_its_lock_are_for_their_owner_only(path):
+def test_the_state_is_for_its_owner_only(path):
     before = os.umask(0)
     try:
         Device(book("past"), path).expose(*POINTS[0], when(0))
     finally:
         os.umask(before)
-    assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {
-        "state.json": 0o600,
-        "state.json.lock": 0o600,
-    }
+    assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {"state.json": 0o600}
 
 
 @pytest.mark.parametrize(
@@ -463,7 +596,7 @@ def test_the_state_keeps_what_the_codebook_can_still_need(path, name, after, rel
     for step in range(after + 1):
         device.expose(*POINTS[1], when(step), [POINTS[1]])
     state, zero = told(path), (BEGIN - datetime(1970, 1, 1, tzinfo=UTC)) // STEP
-    assert set(state) == {"hideseek_state", "sha256", "last", "release", "access"}
+    assert set(state) == {"seal", "hideseek_state", "sha256", "last", "release", "access"}
     assert set(state["access"]) == {"stage", "start", "releases", "places"}
     assert state["last"] == zero + after
     assert [int(step) - zero for step in state["access"]["releases"]] == releases
@@ -498,7 +631,7 @@ def refuses(device, match):
     path = device.path
     there = path.exists() and path.is_file()
     before = path.read_bytes() if there else None
-    names = {file.name for file in path.parent.iterdir()} | {f"{path.name}.lock"}
+    names = {file.name for file in path.parent.iterdir()}
     for step in range(4):
         with pytest.raises(StateError, match=match) as caught:
             device.expose(*POINTS[0], when(step))
@@ -558,17 +691,61 @@ def within(document, **changes):
 def test_an_impossible_state_is_refused(used, change):
     document = told(used.path)
     change(document)
-    used.path.write_text(json.dumps(document))
+    used.path.write_text(resealed(json.dumps(document)))
     with pytest.raises(StateError) as caught:
         used.expose(*POINTS[0], when(3))
     assert "987654" not in str(caught.value)
     refuses(used, "is damaged")
 
 
-@pytest.mark.parametrize("version", [0, 2, 10**30])
+@pytest.mark.parametrize("version", [0, 3, 10**30])
 def test_a_state_of_another_version_is_refused(used, version):
-    used.path.write_text(json.dumps(told(used.path) | {"hideseek_state": version}))
+    used.path.write_text(resealed(json.dumps(told(used.path) | {"hideseek_state": version})))
     refuses(used, f"version {version}")
+
+
+def assert_no_bit_can_be_flipped(path, read):
+    """Nothing is read from a state in which one bit is another."""
+    content = path.read_bytes()
+    with path.open("r+b", buffering=0) as stream:
+        for at, byte in enumerate(content):
+            for bit in range(8):
+                os.pwrite(stream.fileno(), bytes([byte ^ 1 << bit]), at)
+                with pytest.raises(StateError):
+                    read()
+            os.pwrite(stream.fileno(), bytes([byte]), at)
+    assert path.read_bytes() == content
+    read()
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_no_bit_of_a_state_can_be_flipped(used, restarted):
+    if restarted:
+        used.restart()
+    assert_no_bit_can_be_flipped(used.path, lambda: used.expose(*POINTS[0], when(0)))
+
+
+def test_a_state_without_a_seal_is_one_of_0_1_0_and_gets_it_with_the_next_answer(used, words):
+    sealed = told(used.path)
+    before_seals(used.path)
+    assert used.expose(*POINTS[0], when(2)).place == sealed["release"]
+    assert "seal" not in told(used.path)
+    words[:] = [7]
+    used.expose(*POINTS[0], when(3))
+    assert told(used.path)["hideseek_state"] == 2
+    refused = used.path.read_bytes()
+    before_seals(used.path)
+    used.restart()
+    assert told(used.path)["hideseek_state"] == 2
+    assert "seal" in told(used.path)
+    # and one that lost its seal, or its version, is not
+    for text in (
+        json.dumps({name: value for name, value in json.loads(refused).items() if name != "seal"}),
+        refused.decode().replace('"hideseek_state":2', '"hideseek_state":1'),
+        resealed(refused.decode().replace('"hideseek_state":2', '"hideseek_state":1')),
+    ):
+        used.path.write_text(text)
+        refuses(used, "is damaged")
 
 
 def test_a_state_of_another_codebook_is_refused(used):
@@ -621,10 +798,6 @@ def test_a_link_is_refused_wherever_it_leads(used):
     used.path.symlink_to("nowhere")
     refuses(used, os.strerror(errno.ELOOP))
     used.path.unlink()
-    real.rename(used.path)
-    Path(f"{used.path}.lock").unlink()
-    Path(f"{used.path}.lock").symlink_to("nowhere")
-    refuses(used, os.strerror(errno.ELOOP))
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
@@ -667,7 +840,7 @@ def test_what_cannot_be_written_is_not_exposed(used, monkeypatch, name, number):
         with pytest.raises(StateError, match=rf"state\.json .*{os.strerror(number)}"):
             used.expose(*POINTS[0], when(3))
     assert used.path.read_bytes() == before
-    assert {file.name for file in used.path.parent.iterdir()} == {"state.json", "state.json.lock"}
+    assert list(used.path.parent.iterdir()) == [used.path]
     assert used.expose(*POINTS[0], when(3)).status == "exposed"
 
 
@@ -774,17 +947,95 @@ def test_coordinates_appear_nowhere(tmp_path, caplog, capfd, monkeypatch):
         assert "5734219" not in text
 
 
-def test_what_a_killed_writer_left_is_cleared_away(path):
+def test_what_a_killed_writer_left_is_cleared_away(path, monkeypatch):
     device = Device(book("past"), path)
     device.expose(*POINTS[0], when(0))
-    leftover = path.with_name(f".{path.name}.k1ll3d")
-    leftover.write_text("half a state")
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.replace", mock.Mock(side_effect=Killed))
+        patch.setattr("pathlib.Path.unlink", mock.Mock())  # who is killed clears nothing away
+        with pytest.raises(Killed):
+            device.expose(*POINTS[0], when(1))
+    (leftover,) = path.parent.glob(f".{path.name}.*")
     device.expose(*POINTS[0], when(1))
-    assert {file.name for file in path.parent.iterdir()} == {path.name, f"{path.name}.lock"}
+    assert not leftover.exists()
+
+
+def test_nobody_elses_files_are_touched(path):
+    name = path.name
+    others = [f"{name}.bak", f"{name}~", f"{name}.lock", f".{name}", "notes", "other", f".{name}.d"]
+    others += [
+        f".{name}.{end}" for end in ("bak", "swp", "20260105", "k1ll3d_x", "notes_01.tmp", "k1ll3d.hideseek-tmp")
+    ]
+    others += [f".{name}x.k1ll3d_x.hideseek-tmp", f".{name}.x.k1ll3d_x.hideseek-tmp", f"{name}.k1ll3d_x.hideseek-tmp"]
+    for other in others:
+        path.with_name(other).write_text("mine")
+    device = Device(book("past"), path)
+    for step in range(3):
+        device.expose(*POINTS[0], when(step))
+    device.restart()
+    assert {file.name for file in path.parent.iterdir()} == {name, *others}
+    assert {path.with_name(other).read_text() for other in others} == {"mine"}
+
+
+def test_devices_whose_states_have_like_names_answer_once_each(path, words):
+    one, other = Device(book("past"), path), Device(book("past"), path.with_name(f".{path.name}.json"))
+    words[:] = [0]
+    first = other.expose(*POINTS[0], when(0))
+    words[:] = [0]
+    one.expose(*POINTS[0], when(0))
+    words[:] = [2**32 - 1]
+    assert other.expose(*POINTS[2], when(0)) == first
+
+
+def lines_run(action, *arguments):
+    """The lines of hideseek that an action runs, in their order."""
+    lines, root = [], str(Path(hideseek.__file__).parent)
+
+    def trace(frame, event, _):
+        if not frame.f_code.co_filename.startswith(root):
+            return None
+        if event == "line":
+            lines.append((frame.f_code.co_name, frame.f_lineno))
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action(*arguments)
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+def assert_same_work(folder, fresh, points, *, ahead):
+    """After a first step at the first point, fresh devices do the same in the next one at whichever point they are."""
+    work = []
+    for number, point in enumerate([points[0], *points]):  # the first once more, as something may be kept in memory
+        (folder / str(number)).mkdir()
+        device = fresh(folder / str(number) / "state")
+        device.expose(*points[0], when(0), *([points[:1]] if ahead else []))
+        work.append(lines_run(device.expose, *point, when(1), *([[point]] if ahead else [])))
+    _, first, *others = work
+    assert len(first) > 50
+    assert others == [first] * len(others)
+
+
+# from the first place nobody goes to the third
+@pytest.mark.parametrize(
+    "regions", [GRID, Places(*zip(*GRID.centres, strict=True)), Hexagons.around(*GRID.centres.T, 3)]
+)
+@pytest.mark.parametrize("name", ["past", "transition", "planned"])
+def test_the_same_is_done_on_and_off_the_map_and_at_what_was_never_seen(tmp_path, words, name, regions):
+    profile = MarkovProfile.from_matrix(MOVES, regions, step="5min")
+    codebook = design(profile, SCENARIOS[name], hamming(), hamming(), 0.2, workers=1)
+    words[:] = [0] * 100
+    points = [*GRID.centres.tolist(), *OFF_THE_GRID]
+    assert_same_work(tmp_path, lambda path: Device(codebook, path), points, ahead=True)
 
 
 def test_the_state_in_memory_does_not_show_the_true_place(used):
-    assert "places" not in repr(used._read())
+    with used._locked() as state:
+        assert "places" not in repr(state)
 
 
 def test_online_modules_draw_from_nothing_but_the_operating_system():
@@ -942,3 +1193,31 @@ def test_a_codebook_from_its_file_works_as_the_one_it_was_saved_from(path, tmp_p
     loaded = Device(Codebook.load(tmp_path / "codebook"), path)
     assert loaded.expose(*POINTS[0], when(0)) == first
     assert loaded.expose(*POINTS[1], when(1)).status == "exposed"
+
+
+OVERWRITE = """
+import sys
+from hideseek import Codebook, Device
+
+device = Device(Codebook.load(sys.argv[1]), sys.argv[2])
+with open(sys.argv[1], "r+b") as stream:
+    stream.write(open(sys.argv[3], "rb").read())
+    stream.truncate()
+print([device.expose(46.5, 6.5, f"2026-01-05T08:{5 * step:02}:00Z").place for step in range(4)])
+"""
+
+
+@pytest.mark.parametrize("becomes", ["empty", "another"])
+def test_what_becomes_of_a_file_does_not_change_the_codebook_that_was_read_from_it(tmp_path, becomes):
+    book("past", 0.0).save(tmp_path / "codebook")  # exposes where you are
+    document, tensors = taken_apart((tmp_path / "codebook").read_bytes())
+    for name in tensors:
+        if name.endswith("releases"):
+            tensors[name][2] = (2).to_bytes(2, "little") * (len(tensors[name][2]) // 2)
+    (tmp_path / "another").write_bytes(put_together(document, tensors))
+    (tmp_path / "empty").touch()
+    done = subprocess.run(
+        [sys.executable, "-c", OVERWRITE, *(tmp_path / name for name in ("codebook", "state", becomes))],
+        capture_output=True,
+    )
+    assert (done.returncode, done.stdout) == (0, b"[0, 0, 0, 0]\n"), done.stderr

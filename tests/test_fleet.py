@@ -639,6 +639,7 @@ def test_nothing_stays_of_traces_that_a_user_has_no_more(city, tmp_path, undistu
 
 def test_what_a_killed_run_left_half_written_goes_and_nothing_else(tmp_path):
     left = [".fleet.json.a1_b2c3d", "done/.ann.json.12345678", "codebooks/hamming-20%/.ann.hideseek.abcdefgh"]
+    left += [f"{name}.hideseek-tmp" for name in left]
     others = [".bashrc", ".env.production", "notes/.hidden.json.12345678", "done/.keep", "codebooks/.gitignore"]
     for name in left + others:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -42,7 +42,20 @@ from hideseek import (
 from hideseek.live import SPARE, Move
 from hideseek.planner import train
 from tests.processes import assert_all_expose_the_same
-from tests.test_device import BEGIN, GRID, MOVES, OFF_THE_GRID, POINTS, Day, told, when
+from tests.test_device import (
+    BEGIN,
+    GRID,
+    MOVES,
+    OFF_THE_GRID,
+    POINTS,
+    Day,
+    assert_no_bit_can_be_flipped,
+    assert_same_work,
+    before_seals,
+    resealed,
+    told,
+    when,
+)
 
 WORDS = 2**32
 LONG_RUN = (Fraction(1, 4), Fraction(1, 2), Fraction(1, 4))  # of MOVES, which are fractions of 2: all exact
@@ -221,7 +234,7 @@ def test_the_budget_holds_after_every_public_history(path, words, moves, name, s
         path.unlink(missing_ok=True)
         if before is not None:
             remembered = dict(zip(before["places"], places, strict=False))
-            path.write_text(json.dumps(before | {"places": remembered}))
+            path.write_text(resealed(json.dumps(before | {"places": remembered})))
             path.chmod(0o600)
         words[:] = [word]
         return device.expose(*POINTS[places[-1]], when(step)).place
@@ -595,12 +608,9 @@ def test_the_state_holds_what_is_needed_and_is_for_its_owner_only(path):
         live(path, "transition").expose(*POINTS[1], when(0))
     finally:
         os.umask(before)
-    assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {
-        "live.json": 0o600,
-        "live.json.lock": 0o600,
-    }
+    assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {"live.json": 0o600}
     state = told(path)
-    assert set(state) == {"hideseek_state", "sha256", "last", "release", "reason", "belief", "places", "run"}
+    assert set(state) == {"seal", "hideseek_state", "sha256", "last", "release", "reason", "belief", "places", "run"}
     assert set(state["run"]) == {"accesses", "withheld", "privacy", "worst_privacy", "loss", "worst_loss"}
 
 
@@ -623,7 +633,7 @@ def refuses(device, match):
         assert "987654" not in str(caught.value)
         assert caught.value.__suppress_context__ or caught.value.__context__ is None
     assert device.path.read_bytes() == before
-    assert {file.name for file in device.path.parent.iterdir()} == {"live.json", "live.json.lock"}
+    assert list(device.path.parent.iterdir()) == [device.path]
 
 
 def within(document, name, **changes):
@@ -683,7 +693,7 @@ def within(document, name, **changes):
 def test_an_impossible_state_is_refused(used, change):
     document = told(used.path)
     change(document)
-    used.path.write_text(json.dumps(document))
+    used.path.write_text(resealed(json.dumps(document)))
     refuses(used, "is damaged")
 
 
@@ -697,13 +707,28 @@ def test_garbage_is_refused(used, content):
 def test_a_belief_with_something_that_is_no_probability_is_refused(used, value):
     document = told(used.path)
     document["belief"][0] = "here"
-    used.path.write_text(json.dumps(document).replace('"here"', value))
+    used.path.write_text(resealed(json.dumps(document).replace('"here"', value)))
     refuses(used, "is damaged")
 
 
 def test_a_state_of_another_version_is_refused(used):
-    used.path.write_text(json.dumps(told(used.path) | {"hideseek_state": 2}))
-    refuses(used, "version 2")
+    used.path.write_text(resealed(json.dumps(told(used.path) | {"hideseek_state": 3})))
+    refuses(used, "version 3")
+
+
+def test_no_bit_of_a_state_can_be_flipped(path):
+    device = live(path, "transition")
+    device.expose(*POINTS[1], when(0))
+    assert_no_bit_can_be_flipped(path, device.label)
+
+
+def test_a_state_without_a_seal_is_one_of_0_1_0_and_gets_it_with_the_next_answer(used):
+    before_seals(used.path)
+    assert used.label().accesses == 3
+    used.expose(*POINTS[0], when(3))
+    assert told(used.path)["hideseek_state"] == 2
+    used.path.write_text(used.path.read_text().replace('"hideseek_state":2', '"hideseek_state":1'))
+    refuses(used, "is damaged")
 
 
 def test_a_state_of_another_plan_game_or_map_is_refused(path):
@@ -773,7 +798,8 @@ def test_coordinates_and_true_places_appear_nowhere(tmp_path, caplog, capfd, mon
         said.append(repr(device))
         for step in (0, 1, 2, 4, 30, 3):
             run(device.expose, latitude, longitude, when(step))
-        said.append(repr(device._read()))
+        with device._locked() as state:
+            said.append(repr(state))
         run(device.label)
         run(device.expose, latitude, longitude, when(40).replace(tzinfo=None))
         run(device.expose, latitude, longitude, f"{latitude}")
@@ -793,6 +819,13 @@ def test_coordinates_and_true_places_appear_nowhere(tmp_path, caplog, capfd, mon
     for text in everything:
         assert "5287391" not in text
         assert "5734219" not in text
+
+
+@pytest.mark.parametrize("name", ["now", "transition"])
+def test_the_same_is_done_on_and_off_the_map_and_at_what_cannot_be(tmp_path, words, name):
+    words[:] = [0] * 100
+    points = [*GRID.centres.tolist(), *OFF_THE_GRID]  # from the first nobody goes to the third
+    assert_same_work(tmp_path, lambda path: live(path, name), points, ahead=False)
 
 
 def test_an_answer_has_only_the_allowed_fields(path):

@@ -201,10 +201,11 @@ def test_every_bit_and_every_missing_byte_counts():
     content = bytearray(plans()[3])
     plan_from(memoryview(bytes(content)))
     for at in range(len(content)):
-        content[at] ^= 1 << at % 8
-        with pytest.raises(PlanError):
-            plan_from(memoryview(content))
-        content[at] ^= 1 << at % 8
+        for bit in range(8):
+            content[at] ^= 1 << bit
+            with pytest.raises(PlanError):
+                plan_from(memoryview(content))
+            content[at] ^= 1 << bit
         with pytest.raises(PlanError):
             plan_from(memoryview(content)[:at])
 

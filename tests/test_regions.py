@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,14 @@ def test_the_nearest_place_is_the_geodesic_one(latitude, longitude):
     metres = geod.inv(np.full(60, longitude), np.full(60, latitude), MANY.centres[:, 1], MANY.centres[:, 0])[2]
     # straight lines through the Earth and ways along it may disagree where two places are equally far, to 0.5 %
     assert metres[found] <= metres.min() * 1.005
+
+
+@pytest.mark.parametrize("regions", [replace(BAY), replace(MANY), Hexagons.around(*BAY.centres.T, 7)])
+def test_one_point_is_compared_with_every_centre_and_finds_what_many_find(regions):
+    latitudes, longitudes = np.random.default_rng(2).uniform([[-90], [-180]], [[90], [180]], (2, 500))
+    found = [regions.nearest(*point).tolist() for point in zip(latitudes, longitudes, strict=True)]
+    assert "_tree" not in vars(regions)  # in which what is far away takes longer to find
+    assert found == regions.nearest(latitudes, longitudes)[:, None].tolist()
 
 
 def test_the_date_line_is_no_wall():

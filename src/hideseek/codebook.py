@@ -226,7 +226,7 @@ class Codebook:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Codebook:
-        """Map a codebook, and refuse it unless everything that it claims holds for the integers that it stores."""
+        """Read a codebook, and refuse it unless everything that it claims holds for the integers that it stores."""
         return CODEBOOK.load(path, "Codebook.load", codebook_from)
 
 

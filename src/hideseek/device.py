@@ -6,8 +6,7 @@ Errors, answers and representations never hold the true place; the state holds i
 
 from __future__ import annotations
 
-import fcntl
-import glob
+import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,14 +23,15 @@ import numpy.typing as npt
 from hideseek.arrays import IntArray
 from hideseek.codebook import Codebook
 from hideseek.errors import StateError, broken_rule
-from hideseek.files import sync_folder, write_privately
+from hideseek.files import half_written, locked, sync_folder, write_privately
 from hideseek.regions import Regions
 from hideseek.scenario import Offsets, Scenario
 from hideseek.stage import Stage
 from hideseek.table import WORDS, Unsigned
 from hideseek.traces import checked_step
 
-VERSION = 1
+VERSION = 2
+UNSEALED = 1  # the version before: the same without a checksum
 LARGEST = 2**20  # bytes of a state
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -69,7 +69,7 @@ class _Head(msgspec.Struct):
 
 
 class Saved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What every state begins with: its version, what it belongs to, and the last answered step."""
+    """What every state begins with after its seal: its version, what it belongs to, and the last answered step."""
 
     hideseek_state: int
     sha256: str
@@ -112,8 +112,7 @@ class StepDevice(Generic[State]):
 
     def _once(self, step: int, follow: Callable[[State | None], State | Reason]) -> Answer:
         """The answer of a step: the one it has, or that of the state which follows, or the reason why none does."""
-        with self._locked():
-            state = self._read()
+        with self._locked() as state:
             if state is not None and step == state.last:
                 sync_folder(self.path.parent)  # who wrote it may have died before the answer was safe
                 return self._answer(step, *state.said)
@@ -152,8 +151,9 @@ class StepDevice(Generic[State]):
             if not is_number or not abs(value) <= limit:
                 rule = "numbers of degrees from -90 to 90 and from -180 to 180"
                 raise broken_rule(parameter, self._owner, rule, "something else")
-        place = int(self.regions.locate(latitude, longitude)[0])
-        return place if place >= 0 else int(self.regions.nearest(latitude, longitude)[0])
+        # the nearest is looked for on the map too, so that the time it takes tells nobody who is off it
+        holding, nearest = (find(latitude, longitude)[0] for find in (self.regions.locate, self.regions.nearest))
+        return int(holding if holding >= 0 else nearest)
 
     def _answer(self, step: int, release: int | None, reason: Reason = "") -> Answer:
         at = (EPOCH + step * self.step).isoformat()
@@ -163,52 +163,55 @@ class StepDevice(Generic[State]):
         return Answer("exposed", at, latitude, longitude, release)
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Alone with the state; whatever the system refuses meanwhile, nothing is exposed."""
+    def _locked(self) -> Iterator[State | None]:
+        """Alone with the state, which is given; whatever the system refuses meanwhile, nothing is exposed."""
         try:
-            handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX)
-                yield
-            finally:
-                os.close(handle)
+            with locked(self._open) as handle:
+                yield self._read(handle)
         except OSError as error:
             raise self._unusable(f"cannot be read or written: {error.strerror or type(error).__name__}") from None
+
+    def _open(self) -> int:
+        """The state, or its folder before there is one: who deletes what is locked deletes the state as well."""
+        try:
+            # a link may lead to a file of somebody else's choice, and a pipe would keep us waiting
+            return os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except FileNotFoundError:
+            return os.open(self.path.parent, os.O_RDONLY)
 
     def _unusable(self, why: str) -> StateError:
         return StateError(f"The state {self.path.name} {why}. Nothing is exposed.")
 
-    def _read(self) -> State | None:
-        """The state, or None before the first answer; refused unless such a device may have written it."""
-        # a link may lead to a file of somebody else's choice, and a pipe would keep us waiting
-        flags = os.O_NOFOLLOW | os.O_NONBLOCK
-        try:
-            with open(self.path, "rb", opener=lambda path, mode: os.open(path, mode | flags)) as stream:
-                about = os.fstat(stream.fileno())
-                if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
-                    raise self._unusable("is no file, or larger than any state")
-                if about.st_uid != os.geteuid() or about.st_mode & 0o077:
-                    raise self._unusable("is open to others: it must be yours and have the mode 600")
-                content = stream.read()
-        except FileNotFoundError:
+    def _read(self, handle: int) -> State | None:
+        """The state, or None if this is its folder; refused unless such a device may have written it."""
+        about = os.fstat(handle)
+        if stat.S_ISDIR(about.st_mode):
             return None
+        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
+            raise self._unusable("is no file, or larger than any state")
+        if about.st_uid != os.geteuid() or about.st_mode & 0o077:
+            raise self._unusable("is open to others: it must be yours and have the mode 600")
+        content = os.read(handle, about.st_size)
+        bare = unsealed(content)
         try:
             head = msgspec.json.decode(content, type=_Head)
-            if head.hideseek_state != VERSION:
+            if head.hideseek_state not in (UNSEALED, VERSION):
                 raise self._unusable(f"has the version {head.hideseek_state}; this hideseek knows {VERSION}")
+            if (bare is None) != (head.hideseek_state == UNSEALED):
+                raise self._unusable("is damaged: its checksum is wrong")
             if head.sha256 != self.sha256:
                 raise self._unusable(f"belongs to another {self.rule}; give each its own")
-            state = msgspec.json.decode(content, type=self.kind)
+            state = msgspec.json.decode(content if bare is None else bare, type=self.kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise self._unusable("is damaged") from None
         if not self._possible(state):
             raise self._unusable("is damaged: it says what cannot be")
-        return state
+        return msgspec.structs.replace(state, hideseek_state=VERSION)
 
     def _write(self, state: State) -> None:
-        for leftover in self.path.parent.glob(f".{glob.escape(self.path.name)}.*"):  # of who was killed while writing
+        for leftover in half_written(self.path):
             leftover.unlink(missing_ok=True)
-        write_privately(self.path, msgspec.json.encode(state))
+        write_privately(self.path, sealed(msgspec.json.encode(state)))
 
 
 class _Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -318,8 +321,7 @@ class Device(StepDevice[_State]):
         The answer of the last step stays: no step gets a second one. Whoever has seen what was exposed before may use
         it against what is exposed after; the codebook does not count that.
         """
-        with self._locked():
-            state = self._read()
+        with self._locked() as state:
             if state is not None:
                 self._write(msgspec.structs.replace(state, access=None))
 
@@ -388,6 +390,21 @@ class Device(StepDevice[_State]):
             and max([*access.releases.values(), *access.places.values()], default=0) < self.codebook.places
             and access.releases.get(state.last, state.release) == state.release
         )
+
+
+def sealed(content: bytes) -> bytes:
+    """A JSON object with the checksum of its bytes as one entry more, the first.
+
+    >>> sealed(b'{"last":1}')
+    b'{"seal":"e64928...","last":1}'
+    """
+    return b'{"seal":"%s",' % hashlib.sha256(content).hexdigest().encode() + content[1:]
+
+
+def unsealed(content: bytes) -> bytes | None:
+    """What was sealed, if this is it to the last bit."""
+    bare = b"{" + content[len(sealed(b"{")) :]
+    return bare if sealed(bare) == content else None
 
 
 def random_word() -> int:

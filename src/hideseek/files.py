@@ -1,10 +1,15 @@
-"""What is written to disk: files whole or not at all, readable by their owner only; regions as plain data."""
+"""What is written to disk: files whole or not at all, readable by their owner only; locks; regions as plain data."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import re
 import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +19,10 @@ from hideseek.errors import ParameterError
 from hideseek.regions import Grid, Hexagons, Places, Regions
 
 LARGEST_GRID = 10**7
+UNFINISHED = ".hideseek-tmp"  # how the name of a file ends until it is whole: nobody else's does
+
+_opened: set[int] = set()  # what a child of this process must not keep open
+_changing = threading.RLock()  # held while the set changes, and while the process forks
 
 
 class GridDocument(msgspec.Struct, tag="grid", forbid_unknown_fields=True):
@@ -82,7 +91,7 @@ def write_privately(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "It is no plain file", str(path))
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(UNFINISHED, f".{path.name}.", path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
@@ -95,6 +104,12 @@ def write_privately(path: Path, content: bytes) -> None:
         raise
 
 
+def half_written(path: Path) -> list[Path]:
+    """What those who were killed while writing a file privately have left beside it."""
+    shape = re.compile(rf"\.{re.escape(path.name)}\.\w{{8}}{re.escape(UNFINISHED)}", re.ASCII)
+    return [file for file in path.parent.iterdir() if shape.fullmatch(file.name)]
+
+
 def sync_folder(folder: Path) -> None:
     """Make sure that what was renamed in a folder stays so when the power fails."""
     handle = os.open(folder, os.O_RDONLY)
@@ -102,3 +117,43 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def locked(opened: Callable[[], int]) -> Iterator[int]:
+    """Alone with what a function opens, as long as others lock it too.
+
+    What was waited for may be in its place no longer, and its lock is worth nothing then: what is locked in the end is
+    what would be opened now. A lock belongs to all who have the file open, so that no child may inherit it.
+    """
+    while True:
+        with _not_inherited(opened) as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            with _not_inherited(opened) as now:
+                is_current = os.path.sameopenfile(handle, now)
+            if is_current:
+                yield handle
+                return
+
+
+@contextmanager
+def _not_inherited(opened: Callable[[], int]) -> Iterator[int]:
+    """An open file, which programs that are started and children that are forked do not have."""
+    with _changing:
+        handle = opened()
+        _opened.add(handle)
+    try:
+        yield handle
+    finally:
+        with _changing:
+            _opened.discard(handle)
+            os.close(handle)
+
+
+def _close_in_child() -> None:
+    while _opened:
+        os.close(_opened.pop())
+    _changing.release()
+
+
+os.register_at_fork(before=_changing.acquire, after_in_parent=_changing.release, after_in_child=_close_in_child)

@@ -218,9 +218,8 @@ class LiveDevice(StepDevice[_LiveState]):
 
     def label(self) -> LiveLabel:
         """What the run so far was worth."""
-        with self._locked():
-            state = self._read()
-        run = _Run() if state is None else state.run
+        with self._locked() as state:
+            run = _Run() if state is None else state.run
         privacy, worst, loss, worst_loss = (
             (run.privacy / run.accesses, run.worst_privacy, run.loss / run.accesses, run.worst_loss)
             if run.accesses

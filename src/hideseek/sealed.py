@@ -1,13 +1,13 @@
 """Files of arrays with a document and a checksum over every byte: written whole, believed only as they were written.
 
-They are safetensors: tensors by name, and a header that holds the document as JSON. They are mapped, not read.
+They are safetensors: tensors by name, and a header that holds the document as JSON. They are read once, and what is
+verified is what is kept: nobody changes it afterwards.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-import mmap
 import os
 import stat
 import struct
@@ -143,33 +143,32 @@ class FileKind(Generic[Document]):
     def load(self, path: str | os.PathLike[str], owner: str, made_from: Callable[[memoryview], Made]) -> Made:
         """What is made from a file's content; whatever is wrong with it is told as this kind's error."""
         file = checked_path(path, owner)
-        mapped = self._map(file)
+        content = self._read(file)
         try:
-            return made_from(memoryview(mapped))
+            return made_from(memoryview(content))
         except HideseekError as error:
             reason = str(error)
         except MemoryError:
             reason = "It needs more memory than there is."
-        mapped.close()  # outside of the handlers, whose error would still hold views of it
         raise self.error(f"{file.name} is no {self.name} to trust: {reason}")
 
-    def _map(self, file: Path) -> mmap.mmap:
-        """A file's content, mapped; refused unless it is a plain file of a size that is read."""
+    def _read(self, file: Path) -> bytes:
+        """A file's content, refused unless it is a plain file of a size that is read."""
         try:
-            handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not keep us waiting
-            try:
-                about = os.fstat(handle)
+            # a pipe must not keep us waiting
+            with open(file, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
+                about = os.fstat(stream.fileno())
                 if not stat.S_ISREG(about.st_mode) or not 0 < about.st_size <= LARGEST:
                     rule = f"a file of 1 to {LARGEST} bytes"
                     raise self.error(f"{file.name} is no {self.name}: that is {rule}, and this has {about.st_size}.")
-                return mmap.mmap(handle, about.st_size, access=mmap.ACCESS_READ)
-            finally:
-                os.close(handle)
+                return stream.read(about.st_size)
         except HideseekError:
             raise
         except OSError as error:
             raise self.error(f"The {self.name} {file} cannot be read: {error.strerror}.") from None
-        except ValueError as error:  # a name that no file can have, or a file cut short meanwhile
+        except MemoryError:
+            raise self.error(f"The {self.name} {file} cannot be read: it needs more memory than there is.") from None
+        except ValueError as error:  # a name that no file can have
             raise self.error(f"The {self.name} {str(file)!r} cannot be read: {error}.") from None
 
 

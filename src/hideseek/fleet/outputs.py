@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 import msgspec
 
 from hideseek.errors import HideseekError, MissingExtraError, OutputError, broken_rule
-from hideseek.files import write_privately
+from hideseek.files import UNFINISHED, write_privately
 from hideseek.fleet.job import Job, Result, Row
 
 if TYPE_CHECKING:  # both take long to import
@@ -38,6 +38,7 @@ ABOUT, LABELS = "fleet.json", "labels.parquet"
 # what a killed run may leave behind
 HALF_WRITTEN = re.compile(
     r"(\.(fleet\.json|labels\.parquet)|done/\.[^/]+\.json|codebooks/[^/]+/\.[^/]+\.hideseek)\.\w{8}"
+    f"({re.escape(UNFINISHED)})?"
 )
 
 
