@@ -9,7 +9,7 @@ import pandas as pd
 
 from hideseek.compare.run import ENDS, Comparison
 from hideseek.estimate import Estimate
-from hideseek.evaluate import ROUNDING
+from hideseek.evaluate import ASSUMPTION, ROUNDING
 from hideseek.figures import comparison_figure, save
 from hideseek.files import write_privately
 from hideseek.report import Section, Table, html_report
@@ -105,8 +105,8 @@ def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, o
             "The window is an adversary who remembers the release before this one, the filter remembers everything "
             "exposed so far, the smoother also knows what is exposed later, and Viterbi guesses by the single most "
             "likely path. The black marks are certified: no mechanism that loses as little makes even a forgetful "
-            "adversary err by more. The codebook keeps its budget after every history, all others in the mean only."
-            + apart_words(comparison),
+            "adversary err by more. The codebook keeps its budget given the release that it remembers, all others on "
+            f"average only. {ASSUMPTION}" + apart_words(comparison),
             figures=[(figure, "The errors of four adversaries against every mechanism, and what no mechanism exceeds")],
         ),
         Section(

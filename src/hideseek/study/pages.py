@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from hideseek.evaluate import ASSUMPTION
 from hideseek.figures import foresight_figure, save
 from hideseek.files import write_privately
 from hideseek.planner import Outlook
@@ -86,7 +87,8 @@ def write_pages(study: Study, source: str, out: Path) -> dict[str, Path]:
     lead = (
         f"One day of each of {count} {source}, protected access after access against an adversary who remembers "
         f"everything exposed so far. His error is measured by {named(study.privacy)}, the loss of quality by "
-        f"{named(study.quality)}, and every planner stays within the same budget after every history."
+        f"{named(study.quality)}, and every planner stays within the same budget given every release so far. "
+        f"{ASSUMPTION}"
     )
     sections = [
         Section(

@@ -2,7 +2,7 @@
 
 The plain planner takes whatever optimum the solver ends at, the secondary one the optimum that leaves most to guess
 next, the look-ahead one counts the next access (run where asked for, since it takes about as long as all others
-together), and the far-sighted one everything to come. All keep the same budget after every history. What each reaches
+together), and the far-sighted one everything to come. All keep the same budget given every release. What each reaches
 is simulated, and the cuts of the far-sighted one prove what none can exceed.
 """
 
