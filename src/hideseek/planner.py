@@ -70,15 +70,14 @@ class Proof:
     def cuts(self, game: RepeatedGame, discount: float) -> FloatArray:
         """The cuts, worked out without a solver; each of them bounds the value of every belief from above."""
         guesses, releases = len(game.error), game.cost.shape[1]
-        unit = ROUNDING * float(game.error.mean())
+        erring = summing_to_one(self.strategy[:, :guesses]) @ game.error
+        mixture = summing_to_one(self.strategy[:, guesses:])
         cuts = np.zeros((len(self.price), len(game.states)))
         for number, price in enumerate(self.price):
-            rows = self.strategy[number * releases : (number + 1) * releases]
-            profit = (summing_to_one(rows[:, :guesses]) @ game.error).T - price * game.cost
-            if number:
-                earlier = summing_to_one(rows[:, guesses : guesses + number]) @ cuts[:number]
-                profit = profit + discount * (game.moves @ earlier.T)
-            cuts[number] = price * game.budget + profit.max(axis=1) + unit
+            rows = slice(number * releases, (number + 1) * releases)
+            future = game.moves @ (mixture[rows] @ cuts).T  # nothing for the first, which rests on no other
+            profit = erring[rows].T - price * game.cost + discount * future
+            cuts[number] = price * game.budget + profit.max(axis=1) + ROUNDING * float(game.error.mean())
             if not number:
                 cuts[0] = np.linalg.solve(np.eye(len(game.states)) - discount * game.moves, cuts[0])
         return cuts
@@ -154,8 +153,9 @@ class Planner:
 
 
 def summing_to_one(weights: sparse.csr_array) -> sparse.csr_array:
-    """Rows of weights >= 0 as distributions."""
-    return sparse.csr_array(weights.multiply(1 / weights.sum(axis=1)[:, None]))
+    """Rows of weights >= 0 as distributions; rows without any stay empty."""
+    total = weights.sum(axis=1)
+    return sparse.csr_array(sparse.diags_array(1 / np.where(total > 0, total, 1.0)) @ weights)
 
 
 Trained = Callable[[int, int, float, float], None]  # walks done, walks, privacy an access in the last ones, bound
