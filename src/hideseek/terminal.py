@@ -123,4 +123,4 @@ def print_label(label: Label, unit: str) -> None:
     from hideseek.report import label_table
 
     table = label_table(label, unit)
-    print_table(f"In the mean over {label.accesses} accesses", table.header, table.rows)
+    print_table(f"On average over {label.accesses} accesses", table.header, table.rows)
