@@ -9,8 +9,10 @@ import traceback
 import warnings
 import zlib
 from collections.abc import Callable
+from datetime import UTC
 from pathlib import Path
 
+import gpxpy
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +21,7 @@ from hypothesis import strategies as st
 
 from hideseek import traces
 from hideseek.errors import HideseekError, ParameterError, TraceError
-from hideseek.traces import COLUMNS, FORMATS, ReadReport, TraceWarning, check_traces, read_traces
+from hideseek.traces import COLUMNS, FORMATS, ReadReport, TraceWarning, check_traces, each_file, read_traces
 
 CAB = "37.75134 -122.39488 0 1213084687\n37.75136 -122.39527 1 1213084659\n37.75199 -122.3946 0 1213084540\n"
 PLT = (
@@ -187,6 +189,28 @@ def test_the_slow_way_reads_what_the_fast_way_reads(tmp_path):
     pd.testing.assert_frame_equal(fast, slow)
 
 
+@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
+@pytest.mark.parametrize("size", [1, 50, 200])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *SAMPLES.values(),
+        CAB * 3 + "\n\nno row\n" + CAB.replace("37", "38") + "95 0 0 5\n\n",
+        CSV + 'b,"2020-01-01 10:00:00",46.5,6.5\n"b\nb",2020-01-01,1,2\nb,2020\nb,2020-01-02,x,2\n',
+        CSV + 'b,"2020-01-01 10:00:00,46.5,6.5\nb,2020-01-02,1,2\n,2020-01-02,1,2\n' + "a,2020-01-03,4,5\n" * 9,
+    ],
+)
+def test_files_are_read_block_by_block_as_they_are_at_once(tmp_path, monkeypatch, text, size):
+    path = put(tmp_path, "new_a.txt", text)
+    whole, told = read_traces(path), [(file.reasons, file.first_skipped, file.refused) for file in each_file(path)]
+    monkeypatch.setattr(traces, "_BLOCK", size)
+    monkeypatch.setattr(traces, "_ROWS", 2)
+    blocks = read_traces(path)
+    assert blocks.attrs["report"] == whole.attrs["report"]
+    pd.testing.assert_frame_equal(blocks, whole)
+    assert [(file.reasons, file.first_skipped, file.refused) for file in each_file(path)] == told
+
+
 # Geolife
 
 
@@ -222,6 +246,27 @@ def test_gpx_times_become_utc_and_naive_ones_are_utc(tmp_path):
     assert times(table) == ["2020-01-01 09:00:00", "2020-01-01 10:00:00", "2020-01-01 12:00:00"]
     assert table["latitude"].tolist() == [46.6, 46.7, 46.5]
     assert set(table["user_id"]) == {"run"}
+
+
+def test_gpx_gives_the_points_that_gpxpy_gives(tmp_path):
+    extra = '<extensions><wpt lat="1" lon="1"><time>2020-01-01T00:00:00Z</time></wpt></extensions>'
+    route = '<rte><rtept lat="1" lon="1"><time>2020-01-01T01:00:00Z</time></rtept></rte>'
+    own = "<time>2020-01-01T10:00:00+01:00</time>"
+    text = (
+        GPX.replace("<trk>", f"{route}<trk><time>2020-01-01T02:00:00Z</time>{extra}")
+        .replace(own, f"<name>caf&#233; &amp; bar</name>{own}{extra}")
+        .replace("<ele>400</ele>", "<!-- <trkpt/> --><ele>400</ele>")
+        .replace("2020-01-01T12:00:00Z", "2020-01-01T1<![CDATA[2:00:]]>00.5Z")
+    )
+    gpx = gpxpy.parse(text)
+    found = [*gpx.waypoints, *(point for track in gpx.tracks for leg in track.segments for point in leg.points)]
+    utc = [pd.Timestamp(point.time.replace(tzinfo=point.time.tzinfo or UTC)) for point in found]
+    wanted = sorted(zip(utc, ((point.latitude, point.longitude) for point in found), strict=True))
+    table = read_traces(put(tmp_path, "run.gpx", text))
+    assert len(wanted) == 3
+    assert (
+        list(zip(table["tracked_at"], zip(table["latitude"], table["longitude"], strict=True), strict=True)) == wanted
+    )
 
 
 def test_gpx_points_without_a_time_are_counted_as_skipped(tmp_path):

@@ -52,7 +52,7 @@ _PLT_LINE = re.compile(r"(?:[^,\n]*,){5}\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d\s*$", re.
 _COMPANION = re.compile(r"_cabs\.txt|labels\.txt|(?:readme|licen[cs]e)(?:\..*)?|user guide.*", re.I)
 
 _HEAD = 1 << 16  # bytes looked at to recognise a file
-_BLOCK = 1 << 20  # characters whose rows are looked at together: only the good ones are kept
+_BLOCK, _ROWS = 1 << 20, 1 << 16  # characters, or quoted rows, that are looked at together: only the good rows are kept
 _LARGEST = 1 << 30  # bytes of one archive member; the largest cab has about one million
 _LARGEST_HEADER = 1 << 13  # bytes of what extends one; tarfile may take quadratic time for it
 _UNPACKED = 1 << 24  # bytes that an archive may always unpack to
@@ -60,6 +60,7 @@ _RATIO = 100  # and otherwise times its size: traces are packed to a tenth, and 
 _READING = 8  # bytes of memory for each of a file
 _WIDEST = 1024  # columns of a file
 _DEEPEST = 64  # nested XML elements
+_LONGEST = 1 << 20  # bytes of an XML tag, comment or the like
 _END = (np.datetime64("9000-01-01") - np.datetime64("1970-01-01")).astype("m8[s]").astype(float)
 _GPX_POINTS = (["wpt"], ["trk", "trkseg", "trkpt"])
 _EXTENSIONS = {  # headers of an archive that tell more about the next one
@@ -410,9 +411,9 @@ def _read_gpx(text: str, path: PurePath) -> Iterator[pd.DataFrame]:
             what = f"{expat.ErrorString(error.code)} in line {error.lineno}"
             raise UnusableFileError(f"malformed GPX: {what}") from None
         fed += len(piece)
-        if fed - parser.CurrentByteIndex > _BLOCK:
+        if fed - parser.CurrentByteIndex > _LONGEST:
             where = f"from line {parser.CurrentLineNumber} on"
-            raise UnusableFileError(f"malformed GPX: more than {_BLOCK} bytes without an end {where}")
+            raise UnusableFileError(f"malformed GPX: more than {_LONGEST} bytes without an end {where}")
         if points.found:
             rows = pd.DataFrame(points.found, columns=["latitude", "longitude", "tracked_at"])
             rows.index = pd.RangeIndex(count + 1, count + len(rows) + 1, name="point")
@@ -474,7 +475,7 @@ def _split(text: str, separator: str, width: int, kinds: Mapping[int, type], ski
         start = text.find("\n", start) + 1 or len(text)
     if separator != " " and text.find('"', start) >= 0 and _well_quoted(text, start, separator):
         reader = csv.reader(_lines(text, start), delimiter=separator, strict=True)
-        while cells := [(reader.line_num, row) for row in islice(reader, _HEAD)]:
+        while cells := [(reader.line_num, row) for row in islice(reader, _ROWS)]:
             yield _table(cells, width, kinds, skip)
         return
     for block in _blocks(text, start):
