@@ -183,6 +183,8 @@ def sample_places(profile: Profile, steps: int, count: int = 1, seed: int = 0) -
     """
     whole_number(steps, "steps", "sample")
     whole_number(count, "count", "sample")
+    what = f"{count} walks of {steps} steps over {profile.places} places"
+    refuse_if_too_large(8 * count * (steps + 3 * profile.places), what, "Draw fewer or shorter ones at a time.")
     generator = np.random.default_rng(seed)
     walks = np.zeros((count, steps), np.int64)
     for step in range(steps):
@@ -246,6 +248,7 @@ class MarkovProfile(_Learned):
             raise broken_rule("matrix", owner, "rows that sum to 1", f"{total[worst, 0]:g} in row {worst}")
         if regions is not None and len(regions) != len(table):
             raise broken_rule("regions", owner, f"{len(table)} places, one a row of 'matrix'", len(regions))
+        refuse_large_chain(len(table), len(table), int(np.count_nonzero(table)))
         return cls.from_kernel(np.arange(len(table))[:, None], table / total, regions, step, "matrix", owner)
 
     @classmethod
@@ -298,6 +301,7 @@ class MarkovProfile(_Learned):
             states = product(places, order)
         else:
             states = np.unique(np.vstack([moves[:, :-1], moves[:, 1:]]), axis=0)
+        refuse_large_chain(len(states), places, len(states) * places if smoothing else len(moves))
         kernel = np.zeros((len(states), places))
         np.add.at(kernel, (state_index(states, moves[:, :-1], places), moves[:, -1]), 1.0)
         total = kernel.sum(axis=1, keepdims=True)
@@ -505,6 +509,12 @@ def state_index(states: IntArray, vectors: IntArray, places: int) -> IntArray:
         impossible = tuple(int(place) for place in vectors[codes[index] != wanted][0])
         raise broken_rule("past", "MarkovProfile.following", "places in an order that can occur", impossible)
     return index
+
+
+def refuse_large_chain(states: int, places: int, moves: int) -> None:
+    """Refuse a chain whose tables, or whose long-run law, would not fit in memory."""
+    needed = 8 * (states * (2 * places + 3 * states) + 5 * moves)
+    refuse_if_too_large(needed, f"A chain of {states} states over {places} places")
 
 
 def state_chain(states: IntArray, kernel: FloatArray) -> sparse.csr_array:

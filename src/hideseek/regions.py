@@ -100,7 +100,7 @@ class Grid(_ByCentre):
                 raise broken_rule(names, "Grid", f"degrees with {-limit} <= low < high <= {limit}", (low, high))
         for name in ("rows", "columns"):
             object.__setattr__(self, name, whole_number(getattr(self, name), name, "Grid"))
-        refuse_if_too_large(8 * self.rows * self.columns, f"A grid of {self.rows} x {self.columns} cells")
+        refuse_if_too_large(64 * self.rows * self.columns, f"A grid of {self.rows} x {self.columns} cells")
         for name in ("south", "north", "west", "east"):
             object.__setattr__(self, name, float(getattr(self, name)))
 
@@ -265,6 +265,7 @@ def distances(regions: Regions) -> FloatArray:
     array([[     0., 111319.],
            [111319.,      0.]])
     """
+    refuse_if_too_large(48 * len(regions) ** 2, f"The distances of {len(regions)} places")
     latitude, longitude = regions.centres.T
     first, second = np.triu_indices(len(latitude), 1)
     between = EARTH.inv(longitude[first], latitude[first], longitude[second], latitude[second])[2]
