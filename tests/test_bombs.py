@@ -81,6 +81,14 @@ def traces(folder: Path, text: str | bytes) -> int:
         return len(read_traces(path))
 
 
+def large_file(folder: Path) -> object:
+    """What is read from a file that is longer than what it takes on the disk."""
+    path = folder / "large"
+    path.write_text(ROWS)
+    os.truncate(path, 10**12)
+    return read_traces(path)
+
+
 def packed(text: str, kind: bytes = tarfile.REGTYPE) -> bytes:
     """A tar archive with one member."""
     content, header = io.BytesIO(), tarfile.TarInfo("x.csv")
@@ -91,15 +99,15 @@ def packed(text: str, kind: bytes = tarfile.REGTYPE) -> bytes:
 
 
 def sparse_archive(folder: Path) -> int:
-    """A file of a gigabyte less one, of which the archive holds a few bytes and the rest are holes."""
-    header = tarfile.TarInfo("x.csv")
-    header.type, header.size = tarfile.GNUTYPE_SPARSE, 512
+    """A file of a gibibyte less one, of which the archive holds the first 2**17 bytes and the rest is a hole."""
+    header, data = tarfile.TarInfo("x.csv"), ROWS.ljust(2**17, "\n").encode()
+    header.type, header.size = tarfile.GNUTYPE_SPARSE, len(data)
     block = bytearray(header.tobuf(tarfile.GNU_FORMAT))
-    block[386:398], block[398:410] = b"%011o\0" % 0, b"%011o\0" % len(ROWS)  # where the only part stands, and its size
+    block[386:398], block[398:410] = b"%011o\0" % 0, b"%011o\0" % len(data)  # where the only part stands, and its size
     block[483:495] = b"%011o\0" % (2**30 - 1)
     block[148:156] = b" " * 8
     block[148:156] = b"%06o\0 " % sum(block)
-    return traces(folder, bytes(block) + ROWS.encode().ljust(512, b"\0") + bytes(1024))
+    return traces(folder, bytes(block) + data + bytes(1024))
 
 
 def profile(folder: Path, text: str) -> object:
@@ -176,6 +184,7 @@ TRACES: Bombs = {  # what is read has one good row
         "claims 1000000 bytes; at most 8192",
         lambda at: traces(at, packed("1" * 1_000_000, tarfile.XHDTYPE)),
     ),
+    "a large file": (f"reading its 1000000000000 bytes {NEEDS}", large_file),
     "many columns": ("200004 columns", lambda at: traces(at, f"t,x,y,{',' * 200_000}\n" + "1\n" * 2000)),
     "a line of separators": ("^1$", lambda at: traces(at, ROWS + "," * 10_000_000)),
     "blanks after POINT": ("^1$", lambda at: traces(at, f"{POINTS}POINT{' ' * 200_000}\n")),

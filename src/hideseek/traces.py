@@ -398,10 +398,12 @@ def _read_gpx(text: str, path: PurePath) -> Iterator[pd.DataFrame]:
     What harms parsers and no GPX file needs is refused: declared entities, endless nesting, and an element, a comment
     or the like without end, which the parser would look through again from its start with every piece of it.
     """
+    if "<!DOCTYPE" in text:
+        raise UnusableFileError("malformed GPX: it declares a document type")
     parser, points = expat.ParserCreate("utf-8"), _Points()
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler = points.begun, points.ended
-    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = points.said, points.declared
+    parser.CharacterDataHandler = points.said
     fed, count = 0, 0
     for at in range(0, len(text), _BLOCK):
         piece = text[at : at + _BLOCK].encode()
@@ -430,9 +432,6 @@ class _Points:
         self.degrees = (np.nan, np.nan)
         self.time: list[str] = []
         self.found: list[tuple[float, float, str]] = []
-
-    def declared(self, *_: object) -> None:
-        raise UnusableFileError("malformed GPX: it declares a document type")
 
     def begun(self, name: str, attributes: dict[str, str]) -> None:
         self.path.append(name)
@@ -634,9 +633,9 @@ def _sifted(blocks: Iterable[pd.DataFrame], label: str) -> tuple[pd.DataFrame, C
             reasons.update(broken[bad])
             first = first or f"{label}, {rows.index.name} {rows.index[bad[0]]}: {broken[bad[0]]}"
             new = bad[~rows["user_id"].iloc[bad].duplicated().to_numpy()]
-            refused = dict(zip(_names(rows["user_id"].iloc[new]).fillna(""), broken[new], strict=True)) | refused
-    whole = parts[0] if len(parts) == 1 else pd.concat([pd.DataFrame(), *parts])
-    return whole, reasons, first, refused
+            for user, rule in zip(_names(rows["user_id"].iloc[new]).fillna(""), broken[new], strict=True):
+                refused.setdefault(user, rule)
+    return pd.concat(parts) if parts else pd.DataFrame(), reasons, first, refused
 
 
 def _sift(rows: pd.DataFrame) -> tuple[pd.DataFrame, npt.NDArray[np.object_]]:
