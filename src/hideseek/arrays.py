@@ -39,6 +39,8 @@ def nonnegative(value: npt.ArrayLike, parameter: str, owner: str, ndim: int) -> 
     array([1., 2.])
     """
     rule = f"an array of {ndim} dimension{'s' * (ndim > 1)} with finite numbers >= 0"
+    if isinstance(value, np.ndarray):  # a broadcast one may be far larger than what it takes itself
+        refuse_if_too_large(8 * value.size, f"The '{parameter}' parameter of {owner}, of the shape {value.shape},")
     try:
         array = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
@@ -159,12 +161,13 @@ def pairs_with_equal(left: IntArray, right: IntArray, count: int) -> tuple[IntAr
     return k, order[first[left][k] + within]
 
 
-def refuse_if_too_large(needed: int, what: str) -> None:
+def refuse_if_too_large(
+    needed: int, what: str, way_out: str = "Use fewer places, fewer offsets in the scenario, or a lower order."
+) -> None:
     """Refuse what would take more than half of this machine's memory, before it is built."""
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     if needed > limit:
         sizes = f"about {needed / 2**30:.3g} GiB; half of this machine's memory is {limit / 2**30:.3g} GiB"
-        way_out = "Use fewer places, fewer offsets in the scenario, or a lower order."
         raise SizeError(f"{what} would need {sizes}. {way_out}", needed)
 
 

@@ -28,6 +28,7 @@ from hideseek.table import WORDS, Table
 ACCESSES = 200  # of a run
 ENUMERATED = 20_000  # exposed sequences up to which all are tried
 BATCH = 2**23  # numbers that one pass over walks may keep
+STEP_SIZE, WALK_SIZE = 1024, 96  # bytes for each step of a run, whatever the places, and for what is kept of a walk
 AT_ONCE = 500  # walks in one pass: more would gain nothing
 TIE = 1e-6  # guesses whose errors differ by less, as a share of the largest error, are equally good
 LAWFUL = 1e-6  # by how much the rows of a policy's table may miss a sum of 1
@@ -198,6 +199,9 @@ class Course:
         scenarios = [kind.scenario for kind in self.kinds]
         self.ahead = max(0, *(own.known[-1] for own in scenarios))
         self.reach = max(self.ahead, *(max(*own.target, *own.quality, *own.release) for own in scenarios))
+        steps = self.accesses * self.every
+        what = f"A run of {self.accesses} accesses over {places} places"
+        refuse_if_too_large(steps * (STEP_SIZE + 48 * places), what, "Look at a shorter run.")
         self.moves = list(self._moves())
         self._aims: dict[tuple[int, tuple[int, ...]], Aim] = {}
         self._likely: tuple[tuple[int, int, bytes, bytes], FloatArray] | None = None
@@ -394,6 +398,8 @@ class Course:
 
     def exposures(self, walks: int, seed: int) -> Iterator[tuple[IntArray, FloatArray, int]]:
         """Exposed sequences [sequence, step] in batches, all that can be or those of walks; weights; how many."""
+        if not self.sequences:
+            refuse_if_too_large(WALK_SIZE * walks, f"What is found on {walks} walks", "Ask for fewer walks.")
         size = BATCH // (len(self.moves) * max(len(move.states) for move in self.moves))
         batches = range(0, self.sequences or walks, min(max(size, 1), AT_ONCE))
         generator = np.random.default_rng(seed)
@@ -409,7 +415,7 @@ class Course:
     @property
     def sequences(self) -> int:
         """How many exposed sequences there are; 0 if too many to try them all."""
-        count = self.symbols ** (self.accesses * len(self.release))
+        count = self.symbols ** min(self.accesses * len(self.release), ENUMERATED.bit_length())
         return count if count <= ENUMERATED else 0
 
     def numbered(self, numbers: IntArray) -> IntArray:

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
-from hideseek.arrays import FloatArray, one_of, product, scalar, whole_number
+from hideseek.arrays import FloatArray, one_of, product, refuse_if_too_large, scalar, whole_number
 from hideseek.codebook import Chain, Codebook, looks_back
 from hideseek.deployed import SETTLED, Advance, AfterGap, Deployment, Moment, Runs, deployed_of, starts_of_gaps
 from hideseek.draft import Choice, Draft, Ends, Made, attack_of, make
@@ -35,6 +35,7 @@ LEAST_SPARE, MOST_SPARE = 1e-9, 1e-2  # how much further than needed a table is 
 AHEAD = 4  # accesses with tables of their own after which the one that repeats is taken
 PACE = 0.2  # how far it is moved at a time, at first
 ROUNDS = 300  # of mixing until it is given up
+STAGE = 2**14  # bytes for each place of a stage, of what it takes to design it
 MANY = 100  # games from which on more processes pay
 
 NO_LAW: Law = (np.zeros((0, 0), np.int64), np.zeros((0, 0)))
@@ -89,6 +90,9 @@ def design(
     if least < warm:
         rule = f"at least {warm}, the accesses until all that the scenario looks back at has happened"
         raise broken_rule("steps", owner, rule, steps)
+    gaps = whole_number(gaps, "gaps", owner) if looks_back(scenario) else 1
+    what = f"A design of {least + gaps} stages over {profile.places} places"
+    refuse_if_too_large(STAGE * profile.places * (least + gaps), what, "Ask for fewer 'gaps' or 'steps'.")
     choice = one_of(Choice, choice, "choice", owner)
     if farsighted is not None and not (isinstance(farsighted, Planner) and len(farsighted.cuts)):
         rule = "a Planner that looks ahead, or None"
@@ -100,7 +104,7 @@ def design(
         as_metric(quality, "quality", profile.places),
         scalar(budget, "budget", owner),
         least + 2 if steps is None and scenario.seen else least,
-        whole_number(gaps, "gaps", owner) if looks_back(scenario) else 1,
+        gaps,
         choice,
         farsighted,
         cpu_count() if workers is None else whole_number(workers, "workers", owner),

@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 
 from hideseek import metrics
-from hideseek.arrays import refuse_if_too_large
 from hideseek.errors import ParameterError, broken_rule
 from hideseek.files import RegionsDocument, regions_from
 from hideseek.metrics import Metric
@@ -153,7 +152,6 @@ def metric_from(document: MetricDocument, regions: Regions | None, places: int, 
                     raise ParameterError("A metric names a place twice, or one that cannot be.")
                 return named
             case "regions":
-                refuse_if_too_large(64 * places**2, f"The distances of {places} places")
                 return regions
         return argument
 

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import re
+import stat
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -48,7 +49,7 @@ class PlacesDocument(msgspec.Struct, tag="places", forbid_unknown_fields=True):
 class HexagonsDocument(msgspec.Struct, tag="hexagons", forbid_unknown_fields=True):
     """H3 cells."""
 
-    cells: list[str]
+    cells: list[Annotated[str, msgspec.Meta(max_length=16)]]  # 64 bits as hexadecimal digits
 
 
 RegionsDocument = GridDocument | PlacesDocument | HexagonsDocument
@@ -84,6 +85,17 @@ def regions_from(document: RegionsDocument) -> Regions:
             return Places(document.latitudes, document.longitudes, tuple(document.names))
         case HexagonsDocument():
             return Hexagons(tuple(document.cells))
+
+
+def read_plain_file(path: Path, largest: int) -> bytes:
+    """What a plain file held when it was opened; others may keep us waiting, or never end."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+        about = os.fstat(stream.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "It is no plain file", str(path))
+        if about.st_size > largest:
+            raise OSError(errno.EFBIG, f"It has {about.st_size} bytes, and at most {largest} are read", str(path))
+        return stream.read(about.st_size)
 
 
 def write_privately(path: Path, content: bytes) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hideseek.arrays import FloatArray, whole_number
+from hideseek.arrays import FloatArray, refuse_if_too_large, whole_number
 from hideseek.errors import SolverError
 from hideseek.estimate import Estimate
 from hideseek.mobility import drawn
@@ -74,6 +74,8 @@ def follow(
     steps = whole_number(steps, "steps", owner, least=walks)
     generator = np.random.default_rng(whole_number(seed, "seed", owner, least=0))
     player, length = Player(game, planner), -(-steps // walks)
+    needed = 8 * 3 * walks * (SETTLING + length) * len(game.states)
+    refuse_if_too_large(needed, f"{steps} steps over {len(game.states)} states", "Ask for fewer steps.")
     inside = set(game.scenario.target) <= set(game.scenario.known)
     ways: list[Way] = []
     while len(ways) < walks:

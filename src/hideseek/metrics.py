@@ -350,8 +350,10 @@ def checked_weights(weights: Weights, parameter: str, owner: str) -> dict[int, f
 
 def weight_of(weights: Mapping[int, float], places: IntArray, otherwise: float = 1.0) -> FloatArray:
     """The factor of each place, or ``otherwise`` where none is named."""
-    table = np.full(int(max(places.max(initial=0), max(weights, default=0))) + 1, otherwise)
-    table[list(weights)] = list(weights.values())
+    table = np.full(int(places.max(initial=0)) + 1, otherwise)
+    for place, factor in weights.items():
+        if place < len(table):
+            table[place] = factor
     return table[places]
 
 

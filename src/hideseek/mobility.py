@@ -183,6 +183,8 @@ def sample_places(profile: Profile, steps: int, count: int = 1, seed: int = 0) -
     """
     whole_number(steps, "steps", "sample")
     whole_number(count, "count", "sample")
+    what = f"{count} walks of {steps} steps over {profile.places} places"
+    refuse_if_too_large(8 * count * (steps + 3 * profile.places), what, "Draw fewer or shorter ones at a time.")
     generator = np.random.default_rng(seed)
     walks = np.zeros((count, steps), np.int64)
     for step in range(steps):
@@ -246,6 +248,7 @@ class MarkovProfile(_Learned):
             raise broken_rule("matrix", owner, "rows that sum to 1", f"{total[worst, 0]:g} in row {worst}")
         if regions is not None and len(regions) != len(table):
             raise broken_rule("regions", owner, f"{len(table)} places, one a row of 'matrix'", len(regions))
+        refuse_large_chain(len(table), len(table), int(np.count_nonzero(table)))
         return cls.from_kernel(np.arange(len(table))[:, None], table / total, regions, step, "matrix", owner)
 
     @classmethod
@@ -298,6 +301,7 @@ class MarkovProfile(_Learned):
             states = product(places, order)
         else:
             states = np.unique(np.vstack([moves[:, :-1], moves[:, 1:]]), axis=0)
+        refuse_large_chain(len(states), places, len(states) * places if smoothing else len(moves))
         kernel = np.zeros((len(states), places))
         np.add.at(kernel, (state_index(states, moves[:, :-1], places), moves[:, -1]), 1.0)
         total = kernel.sum(axis=1, keepdims=True)
@@ -470,16 +474,15 @@ def walks_through(traces: pd.DataFrame, regions: Regions, step: str, owner: str)
     region = regions.locate(table["latitude"].to_numpy(), table["longitude"].to_numpy())
     inside = region >= 0
     if not inside.any():
-        box = table[["latitude", "longitude"]].agg(["min", "max"])
-        got = ", ".join(f"{name} {low:.4f} to {high:.4f}" for name, (low, high) in box.items())
-        raise broken_rule("regions", owner, "around at least one fix", f"none; the fixes span {got}")
+        way_out = "See Grid.covering and Hexagons.covering."
+        raise broken_rule("regions", owner, "around at least one fix", f"regions around none of {len(table)}", way_out)
     moment = (table["tracked_at"] - pd.Timestamp(0, tz="UTC")) // length
     steps = pd.DataFrame({"user": table["user_id"], "moment": moment, "region": region})[inside]
     steps = steps.drop_duplicates(["user", "moment"])
     visited, place = np.unique(steps["region"], return_inverse=True)
     if len(visited) < 2:
         way_out = "Use smaller regions or more of the trace: who never moves has nothing to hide by moving."
-        raise broken_rule("traces", owner, "traces that visit two or more places", f"only place {visited[0]}", way_out)
+        raise broken_rule("traces", owner, "traces that visit two or more places", "one only", way_out)
     moments = steps["moment"].to_numpy(np.int64)
     walks = [(place[rows], moments[rows]) for rows in steps.reset_index(drop=True).groupby("user").indices.values()]
     return visited.tolist(), walks
@@ -506,6 +509,12 @@ def state_index(states: IntArray, vectors: IntArray, places: int) -> IntArray:
         impossible = tuple(int(place) for place in vectors[codes[index] != wanted][0])
         raise broken_rule("past", "MarkovProfile.following", "places in an order that can occur", impossible)
     return index
+
+
+def refuse_large_chain(states: int, places: int, moves: int) -> None:
+    """Refuse a chain whose tables, or whose long-run law, would not fit in memory."""
+    needed = 8 * (states * (2 * places + 3 * states) + 5 * moves)
+    refuse_if_too_large(needed, f"A chain of {states} states over {places} places")
 
 
 def state_chain(states: IntArray, kernel: FloatArray) -> sparse.csr_array:
@@ -539,11 +548,12 @@ def long_run_law(chain: sparse.csr_array, states: IntArray, parameter: str, owne
 
 def reducible(places: Sequence[int], parameter: str, owner: str) -> ReducibleError:
     """A chain that is trapped in these places, with the ways out of it."""
-    named = ", ".join(map(str, places[:10])) + (", ..." if len(places) > 10 else "")
+    # where a person goes is told to who asks for the error's places, and not to who reads the log
+    named = ": " + ", ".join(map(str, places[:10])) + ", ..." * (len(places) > 10) if parameter == "matrix" else ""
     ways = {
         "traces": "Close the traces (close=True), smooth them (smoothing=0.01), or fit one person at a time.",
         "matrix": "Give every place a way back, if only a small one.",
     }
-    got = f"one in which these places, once entered, are not left: {named}"
+    got = f"one with {len(places)} places that are not left once entered{named}"
     rule = "a chain in which every place leads to every other"
     return ReducibleError(rule_text(parameter, owner, rule, got, ways[parameter]), tuple(places))

@@ -11,14 +11,15 @@ import numpy as np
 
 from hideseek.arrays import FloatArray, IntArray
 from hideseek.errors import HideseekError, ParameterError, TraceError, broken_rule
-from hideseek.files import RegionsDocument, regions_document, regions_from, write_privately
-from hideseek.mobility import MarkovProfile, regions_of
+from hideseek.files import RegionsDocument, read_plain_file, regions_document, regions_from, write_privately
+from hideseek.mobility import MarkovProfile, refuse_large_chain, regions_of
 from hideseek.regions import Regions
 
 VERSION = 1
 LARGEST = 256 * 2**20  # bytes
 
 Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**31)]  # of a place or a state
 
 
 class _ProfileFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -27,8 +28,8 @@ class _ProfileFile(msgspec.Struct, forbid_unknown_fields=True):
     hideseek_profile: Annotated[int, msgspec.Meta(ge=1)]
     step: str
     regions: RegionsDocument
-    states: list[list[Annotated[int, msgspec.Meta(ge=0)]]]
-    transitions: list[tuple[int, int, Probability]]
+    states: list[list[Number]]
+    transitions: list[tuple[Number, Number, Probability]]
 
 
 def save_profile(profile: MarkovProfile, path: str | os.PathLike[str]) -> None:
@@ -61,12 +62,10 @@ def load_profile(path: str | os.PathLike[str]) -> MarkovProfile:
     """Read a profile (see :func:`save_profile`); a file that is not one, or breaks a rule, is refused."""
     file = Path(path)
     try:
-        if file.stat().st_size > LARGEST:
-            raise TraceError(f"{file.name} is larger than any profile: {file.stat().st_size} bytes.")
-        document = msgspec.json.decode(file.read_bytes(), type=_ProfileFile)
+        document = decoded(read_plain_file(file, LARGEST))
     except OSError as error:
         raise TraceError(f"The profile {file} cannot be read: {error.strerror}.") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise TraceError(f"{file.name} is not a profile written by 'hideseek learn': {error}.") from None
     if document.hideseek_profile > VERSION:
         raise TraceError(f"{file.name} was written by a newer hideseek (format {document.hideseek_profile}).")
@@ -74,6 +73,16 @@ def load_profile(path: str | os.PathLike[str]) -> MarkovProfile:
         return profile_from(document)
     except HideseekError as error:
         raise TraceError(f"{file.name} holds no usable profile: {error}") from None
+
+
+def decoded(content: bytes) -> _ProfileFile:
+    """The document of a file in which nothing is said twice, of which only the last would count."""
+    document = msgspec.json.decode(content, type=_ProfileFile)
+    whole = msgspec.json.format(content, indent=-1)
+    for text in (whole, msgspec.json.decode(whole, type=dict[str, msgspec.Raw])["regions"]):
+        if msgspec.json.encode(msgspec.json.decode(text, type=dict[str, msgspec.Raw])) != bytes(text):
+            raise msgspec.DecodeError("it names a field twice, or in other characters")
+    return document
 
 
 def is_profile(path: Path) -> bool:
@@ -90,10 +99,11 @@ def profile_from(document: _ProfileFile) -> MarkovProfile:
     lengths = {len(state) for state in document.states}
     if len(lengths) != 1 or 0 in lengths:
         raise ParameterError("Its states are not tuples of one length.")
+    refuse_large_chain(len(document.states), len(regions), len(document.transitions))
     states = np.array(document.states, dtype=np.int64)
     kernel = np.zeros((len(states), len(regions)))
     for state, place, probability in document.transitions:
-        if not (0 <= state < len(states) and 0 <= place < len(regions)):
+        if state >= len(states) or place >= len(regions):
             raise ParameterError(f"The transition from state {state} to place {place} lies outside its tables.")
         kernel[state, place] = probability
     return chain_from(states, kernel, regions, document.step, "load_profile")

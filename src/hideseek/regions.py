@@ -112,7 +112,7 @@ class Grid(_ByCentre):
                 raise broken_rule(names, "Grid", f"degrees with {-limit} <= low < high <= {limit}", (low, high))
         for name in ("rows", "columns"):
             object.__setattr__(self, name, whole_number(getattr(self, name), name, "Grid"))
-        refuse_if_too_large(8 * self.rows * self.columns, f"A grid of {self.rows} x {self.columns} cells")
+        refuse_if_too_large(64 * self.rows * self.columns, f"A grid of {self.rows} x {self.columns} cells")
         for name in ("south", "north", "west", "east"):
             object.__setattr__(self, name, float(getattr(self, name)))
 
@@ -277,6 +277,7 @@ def distances(regions: Regions) -> FloatArray:
     array([[     0., 111319.],
            [111319.,      0.]])
     """
+    refuse_if_too_large(48 * len(regions) ** 2, f"The distances of {len(regions)} places")
     latitude, longitude = regions.centres.T
     first, second = np.triu_indices(len(latitude), 1)
     between = EARTH.inv(longitude[first], latitude[first], longitude[second], latitude[second])[2]
@@ -317,8 +318,9 @@ def checked_points(latitude: npt.ArrayLike, longitude: npt.ArrayLike, owner: str
         except (TypeError, ValueError):
             raise broken_rule(name, owner, rule, type(value).__name__) from None
         wrong = ~(np.abs(array) <= limit)
-        if array.ndim != 1 or wrong.any():
-            raise broken_rule(name, owner, rule, array[wrong][0] if array.ndim == 1 else array.shape)
+        if array.ndim != 1 or wrong.any():  # where, and not which: with the two confused it is a true location
+            got = f"another at position {wrong.argmax()}" if array.ndim == 1 else f"the shape {array.shape}"
+            raise broken_rule(name, owner, rule, got)
         sides.append(array)
     if len(sides[0]) != len(sides[1]):
         raise broken_rule("longitude", owner, f"{len(sides[0])} numbers, one a latitude", len(sides[1]))

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hideseek.arrays import IntArray, whole_number
+from hideseek.arrays import IntArray, refuse_if_too_large, whole_number
 from hideseek.errors import broken_rule
 
 Offsets = tuple[int, ...]
+
+OFFSET = 200  # bytes for each, where many are made and checked
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,9 @@ class Scenario:
         >>> Scenario.past_present(1, protect="transition").target
         (-1, 0)
         """
-        past = tuple(range(-whole_number(memory, "memory", "Scenario.past_present", least=0), 0))
+        memory = whole_number(memory, "memory", "Scenario.past_present", least=0)
+        refuse_if_too_large(OFFSET * memory, f"A memory of {memory} releases")
+        past = tuple(range(-memory, 0))
         if protect not in ("location", "transition"):
             raise broken_rule("protect", "Scenario.past_present", "'location' or 'transition'", repr(protect))
         return cls(target=(0,) if protect == "location" else (*past, 0), seen=past)
@@ -98,6 +102,7 @@ class Scenario:
         ((-3, -2, -1, 0), (-3,), (-3, 0))
         """
         every = whole_number(every, "every", "Scenario.in_between")
+        refuse_if_too_large(OFFSET * every, f"A target of {every} places between two accesses")
         return cls(target=tuple(range(-every, 1)), seen=(-every,), known=(-every, 0), every=every)
 
     @property

@@ -88,7 +88,7 @@ def spooled(path: str | os.PathLike[str], progress: Callable[[int], None] | None
                 with room():
                     append(found.rows, file, rows)
             elif not found.refused:
-                reason = "the file has no rows" if found.trouble is None else found.trouble.reason
+                reason = "the file has no rows" if found.trouble is None else str(found.trouble)
                 passed_over.append((found.path, reason))
             refused |= found.refused
             reasons += found.reasons

@@ -41,6 +41,7 @@ from hideseek.options import (
 from hideseek.profile_file import save_profile
 from hideseek.regions import Hexagons, Regions
 from hideseek.solve import solve, trade_off
+from hideseek.solve.curve import refuse_many_points
 from hideseek.terminal import out, print_json, print_label, print_table, progress_bar
 from hideseek.traces import FORMATS
 from hideseek.words import (
@@ -209,7 +210,7 @@ def curve(
     game, d_p, d_q = game_of(profile_of(source, user, grid, step), protect, privacy, quality)
     budgets = None
     if points is not None:
-        whole_number(points, "points", "curve", least=2)
+        refuse_many_points(whole_number(points, "points", "curve", least=2))
         budgets = np.linspace(game.least_loss, game.saturation, points)
     with progress_bar("tracing") as tell:
         found = trade_off(

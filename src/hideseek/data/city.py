@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hideseek.arrays import whole_number
+from hideseek.arrays import refuse_if_too_large, whole_number
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +40,7 @@ FIRST_STREET, BLOCK = 50.0, 200.0
 START = np.datetime64("2024-01-01T00:00:00", "us")  # a Monday
 HOUR = 3_600.0
 MINUTES_A_DAY = 1_440
+PERSON, FIX = 1_400, 200  # bytes that each takes
 
 # (longest trip in metres, speed in m/s): people walk, cycle, drive.
 MODES = ((1_200.0, 1.4), (4_500.0, 4.5), (np.inf, 9.0))
@@ -96,6 +97,7 @@ def city_people(people: int = 1, seed: int = 0) -> tuple[Person, ...]:
     """
     whole_number(people, "people", "city_people")
     whole_number(seed, "seed", "city_people", least=0)
+    refuse_if_too_large(PERSON * people, f"A city of {people} people", "Ask for fewer.")
     city = _stream(seed, 0)
     offices = [_corner("work", near) for near in city.normal(SIDE / 2, 0.15 * SIDE, (OFFICES, 2))]
     around = city.normal(SIDE / 2, 0.25 * SIDE, (len(KINDS), SPOTS_A_KIND, 2))
@@ -123,6 +125,8 @@ def synthetic_city(people: int = 1, days: int = 14, seed: int = 0) -> pd.DataFra
     whole_number(people, "people", "synthetic_city")
     whole_number(days, "days", "synthetic_city")
     whole_number(seed, "seed", "synthetic_city", least=0)
+    needed = people * (PERSON + FIX * MINUTES_A_DAY * days)
+    refuse_if_too_large(needed, f"The traces of {people} people on {days} days", "Ask for fewer at a time.")
     # By name: person-1000 sorts before person-101.
     inhabitants = sorted(enumerate(city_people(people, seed)), key=lambda item: item[1].user_id)
     traces = [_trace(_stream(seed, 2, index), person, days) for index, person in inhabitants]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.arrays import FloatArray, nonnegative, scalar
+from hideseek.arrays import FloatArray, nonnegative, refuse_if_too_large, scalar
 from hideseek.errors import SolverError, broken_rule
 from hideseek.game import Alternatives, Game, budget_too_small
 from hideseek.solve.certificate import Certificate
@@ -102,7 +102,9 @@ def trade_off(
         points.add(points.least)
         points.add(game.saturation)
     else:
-        for budget in np.sort(nonnegative(budgets, "budgets", "trade_off", 1)):
+        given = nonnegative(budgets, "budgets", "trade_off", 1)
+        refuse_many_points(len(given))
+        for budget in np.sort(given):
             points.add(float(budget))
             if progress is not None:
                 progress(len(points.found), points.curve().width)
@@ -118,6 +120,11 @@ def trade_off(
         if np.max(apart, initial=0.0) <= allowed or not (breakpoints or budgets is None):
             return curve
         points.add(float(corners[apart.argmax()]))
+
+
+def refuse_many_points(count: int) -> None:
+    """Refuse more points than can be compared: every line is held against every point."""
+    refuse_if_too_large(32 * count**2, f"A curve of {count} points", "Ask for fewer points.")
 
 
 def upper_hull(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
