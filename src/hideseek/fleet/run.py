@@ -77,6 +77,7 @@ def fleet(
         raise TraceError(f"There is no file or folder {source}.")
     tell = progress or (lambda *_: None)
     outputs = Outputs(out, job)
+    outputs.apart_from(source)
     with (
         engine_of(engine, workers) as hands,
         outputs.taken(),
