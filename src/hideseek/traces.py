@@ -28,6 +28,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from hideseek.errors import TraceError, broken_rule
+from hideseek.users import told_apart, user_of
 
 COLUMNS = ("user_id", "tracked_at", "latitude", "longitude")
 
@@ -61,7 +62,8 @@ class ReadReport:
     """What became of an input: ``read`` rows were good (``duplicates`` of them said twice), ``skipped`` were not.
 
     ``reasons`` counts the skipped rows by the rule they break, ``first_skipped`` shows one of them, and
-    ``skipped_files`` says why whole files were passed over.
+    ``skipped_files`` says why whole files were passed over. Users were ``told_apart_by`` a column of the
+    files, the file name, the folder or the path.
     """
 
     files: int
@@ -71,6 +73,7 @@ class ReadReport:
     first_skipped: str = ""
     reasons: dict[str, int] = field(default_factory=dict, hash=False)
     skipped_files: tuple[str, ...] = ()
+    told_apart_by: str = ""
 
 
 class UnusableFileError(TraceError):
@@ -86,7 +89,7 @@ class FileRead:
     """What one file of a data set gave: its good ``rows``, or the ``trouble`` for which it was passed over.
 
     ``reasons`` counts the other rows by the rule they break, ``first_skipped`` shows one of them, ``refused`` has a
-    rule for every user with such a row.
+    rule for every user with such a row. Its user is ``named`` by the path, unless the rows say who it is.
     """
 
     label: str
@@ -97,6 +100,7 @@ class FileRead:
     first_skipped: str = ""
     refused: dict[str, str] = field(default_factory=dict)
     trouble: UnusableFileError | None = None
+    named: bool = True
 
 
 def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.DataFrame:  # noqa: A002
@@ -106,6 +110,9 @@ def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.D
     is recognised by content unless it is named; a folder holds one format. Rows that break a rule are left out, counted
     in ``table.attrs["report"]`` (a :class:`ReadReport`) and announced by a :class:`TraceWarning`. Of several fixes of
     one user at one instant the first in the file stays. Routes in GPX files are plans, not fixes, and are not read.
+
+    A user is who a column of a CSV file says, or else the name of the file, or of its folder where the same file name
+    occurs in several folders; the report says what told the users apart.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -117,24 +124,41 @@ def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.D
     >>> traces.attrs["report"].read
     2
     """
-    parts: list[pd.DataFrame] = []
+    parts: list[FileRead] = []
+    named: list[tuple[PurePath, bool]] = []
     reasons: Counter[str] = Counter()
     first, skipped_files = "", []
     for file in each_file(path, format):
         if file.trouble is None:
-            parts.append(file.rows)
+            parts.append(file)
             reasons += file.reasons
             first = first or file.first_skipped
         else:
             skipped_files.append(f"{file.label}: {file.trouble}")
-    read, skipped = sum(map(len, parts)), reasons.total()
+        if file.named:
+            named.append((file.path, file.trouble is None))
+        format = file.format  # noqa: A001
+    read, skipped = sum(len(part.rows) for part in parts), reasons.total()
     if not read:
         raise TraceError(
             f"Nothing to read in {Path(path).absolute()}: {first or next(iter(skipped_files), 'no rows')}."
         )
-    table = in_order(pd.concat([part for part in parts if len(part)], ignore_index=True))
-    report = ReadReport(len(parts), read, read - len(table), skipped, first, dict(reasons), tuple(skipped_files))
-    table.attrs["report"] = report
+    users, way = told_apart(named, format)
+    ways = sorted({way if part.named else "column" for part in parts if len(part.rows)})
+    tables = [
+        part.rows.assign(user_id=users[part.path]) if part.named else part.rows for part in parts if len(part.rows)
+    ]
+    table = in_order(pd.concat(tables, ignore_index=True))
+    table.attrs["report"] = ReadReport(
+        files=len(parts),
+        read=read,
+        duplicates=read - len(table),
+        skipped=skipped,
+        first_skipped=first,
+        reasons=dict(reasons),
+        skipped_files=tuple(skipped_files),
+        told_apart_by=" and ".join(ways),
+    )
     troubles = [f"{skipped} of {read + skipped} rows could not be read, the first: {first}"] if skipped else []
     if skipped_files:
         troubles.append(f"{len(skipped_files)} files were passed over, the first: {skipped_files[0]}")
@@ -162,11 +186,13 @@ def each_file(path: str | os.PathLike[str], format: str | None = None) -> Iterat
                 format = format or found  # noqa: A001
                 if found is None or found != format:
                     raise _unknown(head, found, format)
-                rows, shown = _READERS[found](_text(head + stream.read()), file)
+                rows, shown = _READERS[found](_text(head + stream.read()))
             except UnusableFileError as trouble:
                 yield FileRead(label, file, format, trouble=trouble)
             else:
-                yield FileRead(label, file, format, *_sift(rows, shown, label))
+                named = "user_id" not in rows or rows.empty
+                rows = rows.assign(user_id=user_of(file, found)) if named else rows
+                yield FileRead(label, file, format, *_sift(rows, shown, label), named=named)
     except _DAMAGE as error:
         raise TraceError(f"{root} cannot be read: {error}") from error
 
@@ -311,27 +337,20 @@ def _text(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def user_of(path: PurePath, format: str | None) -> str:  # noqa: A002
-    """Whose traces a file holds, by its name, in the formats that do not say it inside."""
-    if format == "geolife" and path.parent.name.lower() == "trajectory" and path.parent.parent.name:
-        return path.parent.parent.name
-    return path.stem.removeprefix("new_") if format == "cabspotting" else path.stem
-
-
-def _read_cabspotting(text: str, path: PurePath) -> tuple[pd.DataFrame, str]:
+def _read_cabspotting(text: str) -> tuple[pd.DataFrame, str]:
     rows = _split(text, " ", 4, {0: float, 1: float, 3: float})
     rows.columns = pd.Index(["latitude", "longitude", "tracked_at"])
-    return rows.assign(user_id=user_of(path, "cabspotting")), text
+    return rows, text
 
 
-def _read_geolife(text: str, path: PurePath) -> tuple[pd.DataFrame, str]:
+def _read_geolife(text: str) -> tuple[pd.DataFrame, str]:
     rows = _split(text, ",", 7, {0: float, 1: float, 5: str, 6: str}, skip=0 if _PLT_LINE.match(text) else 6)
     rows.columns = pd.Index(["latitude", "longitude", "date", "time"])
     times = rows["date"].str.cat(rows["time"], sep=" ")
-    return rows.assign(user_id=user_of(path, "geolife"), tracked_at=times), text
+    return rows.assign(tracked_at=times), text
 
 
-def _read_csv(text: str, path: PurePath) -> tuple[pd.DataFrame, str]:
+def _read_csv(text: str) -> tuple[pd.DataFrame, str]:
     skip = len(text) - len(text.lstrip("\n")) + 1
     first = text.split("\n", skip)[skip - 1]
     header = _header(first)
@@ -340,11 +359,10 @@ def _read_csv(text: str, path: PurePath) -> tuple[pd.DataFrame, str]:
     separator, names = header
     columns = {at: column for column, at in _locate(names).items()}
     kinds = {at: float if column in COLUMNS[2:] else str for at, column in columns.items()}
-    rows = _split(text, separator, len(names), kinds, skip).rename(columns=columns)
-    return rows if "user_id" in rows else rows.assign(user_id=path.stem), text
+    return _split(text, separator, len(names), kinds, skip).rename(columns=columns), text
 
 
-def _read_gpx(text: str, path: PurePath) -> tuple[pd.DataFrame, str]:
+def _read_gpx(text: str) -> tuple[pd.DataFrame, str]:
     try:
         _refuse_traps(text)
         gpx = gpxpy.parse(text)
@@ -354,7 +372,7 @@ def _read_gpx(text: str, path: PurePath) -> tuple[pd.DataFrame, str]:
     cells = [(at.latitude, at.longitude, _moment(at.time)) for at in points]
     rows = pd.DataFrame(cells, columns=["latitude", "longitude", "tracked_at"])
     rows.index = pd.RangeIndex(1, len(cells) + 1, name="point")
-    return rows.assign(user_id=path.stem), "\n".join(map(str, cells))
+    return rows, "\n".join(map(str, cells))
 
 
 def _moment(time: Any) -> str | None:
@@ -375,7 +393,7 @@ def _refuse_traps(text: str) -> None:
             raise UnusableFileError(f"malformed GPX: elements nested more than {_DEEPEST} deep")
 
 
-_READERS: dict[str, Callable[[str, PurePath], tuple[pd.DataFrame, str]]] = {
+_READERS: dict[str, Callable[[str], tuple[pd.DataFrame, str]]] = {
     "cabspotting": _read_cabspotting,
     "geolife": _read_geolife,
     "gpx": _read_gpx,
@@ -540,8 +558,11 @@ def in_order(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _legible(name: str) -> str:
-    """Replace the bytes of a file name that are no text; neither a terminal nor pandas with Arrow would take them."""
-    return name.encode("utf-8", "replace").decode()
+    r"""Write bytes of a file name that are no text as \xff, and a backslash as two, so that no two names become one.
+
+    Neither a terminal nor pandas with Arrow would take such bytes.
+    """
+    return name.replace("\\", r"\\").encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _short(text: str, most: int = 80) -> str:

@@ -73,12 +73,14 @@ class Outputs:
 
     def apart_from(self, data: Path) -> None:
         """Refuse a folder whose files would be read with the data, or written into it."""
-        read = data.resolve()
-        for name in (ABOUT, LABELS, "codebooks", "done"):
-            written = Path(self.path(name)).resolve()
-            if self.local and (written.is_relative_to(read) or read.is_relative_to(written)):
-                rule = "a folder apart from the data: the next run would take its files for users"
-                raise broken_rule("out", "fleet", rule, f"{self.root}, with data in {data}", "Give another folder.")
+        if not self.local:
+            return
+        with self.reached():
+            read = data.resolve()
+            written = [Path(self.path(name)).resolve() for name in (ABOUT, LABELS, "codebooks", "done")]
+        if any(one.is_relative_to(read) or read.is_relative_to(one) for one in written):
+            rule = "a folder apart from the data: the next run would take its files for users"
+            raise broken_rule("out", "fleet", rule, f"{self.root}, with data in {data}", "Give another folder.")
 
     @contextmanager
     def reached(self) -> Iterator[None]:
