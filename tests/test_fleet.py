@@ -87,6 +87,7 @@ def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
     table = pd.read_parquet(facts["labels"])
     assert table["budget"].tolist() == ["20%", "100000"] * 4
     assert (facts["users"], facts["codebooks"], facts["reused"], facts["unusable"]) == (4, 8, 0, 0)
+    assert facts["told_apart_by"] == "column"
     assert facts["kept"] == pytest.approx(table["kept"].mean())
     assert facts["seconds"] == pytest.approx(table["seconds"].sum() / 4)
     row = table.iloc[6]
@@ -140,18 +141,21 @@ def test_the_fleet_is_told_in_words(run, undisturbed, city):
 
 def test_the_command_hands_every_option_over(run, monkeypatch):
     calls = []
-    monkeypatch.setattr(many, "fleet", lambda *call: calls.append(call) or Fleet("x", 5, 1, 2, {}, 3, 6, None, None))
+    monkeypatch.setattr(
+        many, "fleet", lambda *call: calls.append(call) or Fleet("x", 5, 1, 2, {}, 3, 6, None, None, "folder")
+    )
     words = "--grid 3x4 --box 1,2,3,4 --step 10min --memory 2 --gaps 3 --quality euclid --budget 5 --privacy hamming"
     status, out, err = run("fleet", "data", "--out", "o", *words.split(), "--workers", 7, "--engine", "dask://h:1")
     assert status == 0, err
     job = Job((3, 4), (1, 2, 3, 4), "10min", 2, 3, ("hamming",), "euclid", ("5",))
     assert [call[:5] for call in calls] == [(Path("data"), "o", job, 7, "dask://h:1")]
     assert "3 users, 6 codebooks" in out
+    assert re.search(r"told apart by\s*│\s*folder", out)
     assert re.search(r"no longer in the data, files still there\s*│\s*3", out)
 
 
 def test_who_could_not_protect_anybody_says_so_by_the_status(run, monkeypatch):
-    monkeypatch.setattr(many, "fleet", lambda *_: Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None))
+    monkeypatch.setattr(many, "fleet", lambda *_: Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None, "folder"))
     assert run("fleet", "data", "--out", "o")[0] == 1
 
 
@@ -778,6 +782,17 @@ def test_results_do_not_go_where_the_data_is_read(city, tmp_path, place):
 
 
 @pytest.mark.usefixtures("quick")
+def test_people_with_files_of_one_name_are_several_users(tmp_path):
+    for name, rows in CITY.groupby("user_id"):
+        (tmp_path / "data" / str(name)).mkdir(parents=True)
+        rows.drop(columns="user_id").to_csv(tmp_path / "data" / str(name) / "2026-01-05.csv", index=False)
+    found = fleet(tmp_path / "data", tmp_path / "out", JOB)
+    assert (found.users, found.told_apart_by) == (4, "folder")
+    assert labels_of(tmp_path / "out")["fixes"].to_dict() == CITY["user_id"].value_counts().to_dict()
+    assert fleet(tmp_path / "data", tmp_path / "out", JOB).reused == 4
+
+
+@pytest.mark.usefixtures("quick")
 def test_results_may_lie_beside_the_data(city, tmp_path):
     subprocess.run(["cp", city, tmp_path / "city.csv"], check=True)
     assert fleet(tmp_path / "city.csv", tmp_path, JOB).users == 4
@@ -791,13 +806,13 @@ def test_a_user_is_counted_once_however_many_designs_fail():
         "seconds": [1.0, 2.0, 4.0, 8.0],
         "reason": [None, None, "still", "still"],
     }
-    found = running.summary(pa.table(columns), "x", 1, 7)
-    assert found == Fleet("x", 2, 1, 1, {"still": 1}, 7, 2, pytest.approx(0.6), 3.0)
+    found = running.summary(pa.table(columns), "x", 1, 7, "column")
+    assert found == Fleet("x", 2, 1, 1, {"still": 1}, 7, 2, pytest.approx(0.6), 3.0, "column")
 
 
 def test_who_has_a_codebook_is_protected_whatever_else_failed():
     columns = {"user": ["ann", "ann"], "kept": [0.5, None], "seconds": [1.0, 2.0], "reason": [None, "HiGHS"]}
-    found = running.summary(pa.table(columns), "x", 0, 0)
+    found = running.summary(pa.table(columns), "x", 0, 0, "column")
     assert (found.unusable, found.reasons, found.codebooks) == (0, {}, 1)
 
 

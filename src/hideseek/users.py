@@ -70,5 +70,5 @@ def told_apart(files: Sequence[tuple[PurePath, bool]], format: str | None) -> tu
         if clash if own in known else often[names[own]] > 1:
             parts = own.parts[start:]
             names[own] = "/".join(parts if len(parts) > 1 else (".", *parts))  # no file or folder has such a name
-    way = "path" if clash else "folder" if any(own != path for path, own in homes.items()) else "file name"
+    way = "path" if clash else "folder" if any(homes[path] != path for path in read) else "file name"
     return {path: names[own] for path, own in homes.items()}, way

@@ -168,9 +168,10 @@ class Outputs:
             theirs = {}
         differ = [name for name in theirs | ours if theirs.get(name) != ours.get(name)]
         if differ:
-            other = "; ".join(f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for" for name in differ)
-            got = other if theirs else f"results without a readable {ABOUT}, which tells their job"
+            got = "; ".join(f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for" for name in differ)
             way_out = "Give another folder, or the options it was begun with."
+            if not theirs:
+                got, way_out = f"results without a readable {ABOUT}, which tells their job,", "Give another folder."
             raise broken_rule("out", "fleet", "a folder that is empty or holds the same job", got, way_out)
 
     def finish(self, user: str, digest: str, results: Sequence[Result]) -> None:
