@@ -125,6 +125,12 @@ def test_bad_regions_are_refused(make):
         make()
 
 
+def test_a_point_with_its_sides_confused_is_not_repeated_in_the_error():
+    with pytest.raises(ParameterError, match=r"from -90 to 90\. Got another at position 1 instead") as caught:
+        BAY.locate([37.7512, -122.3948], [-122.3948, 37.7512])
+    assert "122.39" not in str(caught.value)
+
+
 def test_hexagons_without_h3_say_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "h3", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'hideseek\[geo\]'"):

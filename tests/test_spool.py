@@ -161,7 +161,7 @@ def test_a_file_that_cannot_be_opened_does_not_stop_the_others(tmp_path, monkeyp
 
     monkeypatch.setattr(Path, "open", refusing)
     with spooled(root) as spool:
-        assert (spool.users, spool.unusable) == (["a"], {"b": "it cannot be opened"})
+        assert (spool.users, spool.unusable) == (["a"], {"b": "it cannot be opened: Permission denied"})
     with pytest.warns(match=r"1 files were passed over, the first: new_b\.txt: it cannot be opened: Permission denied"):
         assert set(read_traces(root)["user_id"]) == {"a"}
 
@@ -213,4 +213,4 @@ def test_a_link_that_leads_nowhere_is_told_and_stops_nobody(tmp_path):
     (tmp_path / "new_bob.txt").symlink_to(tmp_path / "gone.txt")
     with spooled(tmp_path) as found:
         assert found.users == ["ann"]
-        assert found.unusable == {"bob": "it cannot be opened"}
+        assert found.unusable == {"bob": "it cannot be opened: No such file or directory"}

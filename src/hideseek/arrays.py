@@ -159,12 +159,13 @@ def pairs_with_equal(left: IntArray, right: IntArray, count: int) -> tuple[IntAr
     return k, order[first[left][k] + within]
 
 
-def refuse_if_too_large(needed: int, what: str) -> None:
+def refuse_if_too_large(
+    needed: int, what: str, way_out: str = "Use fewer places, fewer offsets in the scenario, or a lower order."
+) -> None:
     """Refuse what would take more than half of this machine's memory, before it is built."""
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     if needed > limit:
         sizes = f"about {needed / 2**30:.3g} GiB; half of this machine's memory is {limit / 2**30:.3g} GiB"
-        way_out = "Use fewer places, fewer offsets in the scenario, or a lower order."
         raise SizeError(f"{what} would need {sizes}. {way_out}", needed)
 
 

@@ -470,16 +470,15 @@ def walks_through(traces: pd.DataFrame, regions: Regions, step: str, owner: str)
     region = regions.locate(table["latitude"].to_numpy(), table["longitude"].to_numpy())
     inside = region >= 0
     if not inside.any():
-        box = table[["latitude", "longitude"]].agg(["min", "max"])
-        got = ", ".join(f"{name} {low:.4f} to {high:.4f}" for name, (low, high) in box.items())
-        raise broken_rule("regions", owner, "around at least one fix", f"none; the fixes span {got}")
+        way_out = "See Grid.covering and Hexagons.covering."
+        raise broken_rule("regions", owner, "around at least one fix", f"regions around none of {len(table)}", way_out)
     moment = (table["tracked_at"] - pd.Timestamp(0, tz="UTC")) // length
     steps = pd.DataFrame({"user": table["user_id"], "moment": moment, "region": region})[inside]
     steps = steps.drop_duplicates(["user", "moment"])
     visited, place = np.unique(steps["region"], return_inverse=True)
     if len(visited) < 2:
         way_out = "Use smaller regions or more of the trace: who never moves has nothing to hide by moving."
-        raise broken_rule("traces", owner, "traces that visit two or more places", f"only place {visited[0]}", way_out)
+        raise broken_rule("traces", owner, "traces that visit two or more places", "one only", way_out)
     moments = steps["moment"].to_numpy(np.int64)
     walks = [(place[rows], moments[rows]) for rows in steps.reset_index(drop=True).groupby("user").indices.values()]
     return visited.tolist(), walks
@@ -539,11 +538,12 @@ def long_run_law(chain: sparse.csr_array, states: IntArray, parameter: str, owne
 
 def reducible(places: Sequence[int], parameter: str, owner: str) -> ReducibleError:
     """A chain that is trapped in these places, with the ways out of it."""
-    named = ", ".join(map(str, places[:10])) + (", ..." if len(places) > 10 else "")
+    # where a person goes is told to who asks for the error's places, and not to who reads the log
+    named = ": " + ", ".join(map(str, places[:10])) + ", ..." * (len(places) > 10) if parameter == "matrix" else ""
     ways = {
         "traces": "Close the traces (close=True), smooth them (smoothing=0.01), or fit one person at a time.",
         "matrix": "Give every place a way back, if only a small one.",
     }
-    got = f"one in which these places, once entered, are not left: {named}"
+    got = f"one with {len(places)} places that are not left once entered{named}"
     rule = "a chain in which every place leads to every other"
     return ReducibleError(rule_text(parameter, owner, rule, got, ways[parameter]), tuple(places))

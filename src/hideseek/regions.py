@@ -305,8 +305,9 @@ def checked_points(latitude: npt.ArrayLike, longitude: npt.ArrayLike, owner: str
         except (TypeError, ValueError):
             raise broken_rule(name, owner, rule, type(value).__name__) from None
         wrong = ~(np.abs(array) <= limit)
-        if array.ndim != 1 or wrong.any():
-            raise broken_rule(name, owner, rule, array[wrong][0] if array.ndim == 1 else array.shape)
+        if array.ndim != 1 or wrong.any():  # where, and not which: with the two confused it is a true location
+            got = f"another at position {wrong.argmax()}" if array.ndim == 1 else f"the shape {array.shape}"
+            raise broken_rule(name, owner, rule, got)
         sides.append(array)
     if len(sides[0]) != len(sides[1]):
         raise broken_rule("longitude", owner, f"{len(sides[0])} numbers, one a latitude", len(sides[1]))

@@ -90,7 +90,7 @@ def spooled(path: str | os.PathLike[str], progress: Callable[[int], None] | None
                 with room():
                     append(found, file, blocks)
             elif not found.refused:
-                troubles[found.path] = "the file has no rows" if found.trouble is None else found.trouble.reason
+                troubles[found.path] = "the file has no rows" if found.trouble is None else str(found.trouble)
             troubles |= {found.path if found.named else user: reason for user, reason in found.refused.items()}
             reasons += found.reasons
             if progress is not None:

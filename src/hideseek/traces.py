@@ -1,7 +1,8 @@
 """Traces: who was where and when, read from the formats in which people publish them.
 
-A reader per format hands over its columns as found, with the number of the line each row stood on. One function then
-gives the columns their types, another knows the rules of a row, and every row that breaks one is counted and reported.
+A reader per format hands over its columns as found, block by block, with the number of the line each row stood on. One
+function then gives the columns their types, another knows the rules of a row, and every row that breaks one is counted
+and reported: where it stands, and never what stands there, which may be a true location.
 """
 
 from __future__ import annotations
@@ -15,19 +16,21 @@ import tarfile
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, Self
-from xml.etree import ElementTree
+from xml.parsers import expat
 
-import gpxpy
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from hideseek.errors import TraceError, broken_rule
+from hideseek.arrays import refuse_if_too_large
+from hideseek.errors import SizeError, TraceError, broken_rule
 from hideseek.users import told_apart, user_of
 
 COLUMNS = ("user_id", "tracked_at", "latitude", "longitude")
@@ -40,16 +43,31 @@ _ALIASES = {
     "longitude": ("longitude", "lng", "lon", "x"),
     "geometry": ("geometry", "geom"),
 }
-_POINT = re.compile(r"^\s*POINT\s*Z?\s*\(\s*(?P<longitude>[^\s()]+)\s+(?P<latitude>[^\s()]+)[^()]*\)\s*$", re.I)
+# No two parts in a row can match the same character: a line that is no point is given up in linear time
+_POINT = re.compile(
+    r"^\s*POINT(?:\s*Z)?\s*\(\s*(?P<longitude>[^\s()]+)\s+(?P<latitude>[^\s()]+)(?:\s[^()]*)?\)\s*$", re.I
+)
 _CAB_LINE = re.compile(r"\s*(?:[-+.\deE]+\s+){3}-?\d+\s*$")
 _PLT_LINE = re.compile(r"(?:[^,\n]*,){5}\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d\s*$", re.M)
 # What the publishers lay beside the traces
 _COMPANION = re.compile(r"_cabs\.txt|labels\.txt|(?:readme|licen[cs]e)(?:\..*)?|user guide.*", re.I)
 
 _HEAD = 1 << 16  # bytes looked at to recognise a file
+_BLOCK, _ROWS = 1 << 20, 1 << 16  # characters, or quoted rows, that are looked at together: only the good rows are kept
 _LARGEST = 1 << 30  # bytes of one archive member; the largest cab has about one million
-_DEEPEST = 64  # nested XML elements; copying a million of them overflows the C stack inside gpxpy
+_LARGEST_HEADER = 1 << 13  # bytes of what extends one; tarfile may take quadratic time for it
+_UNPACKED = 1 << 24  # bytes that an archive may always unpack to
+_RATIO = 100  # and otherwise times its size: traces are packed to a tenth, and to a thousandth only what is none
+_READING = 8  # bytes of memory for each of a file
+_WIDEST = 1024  # columns of a file
+_DEEPEST = 64  # nested XML elements
+_LONGEST = 1 << 20  # bytes of an XML tag, comment or the like
 _END = (np.datetime64("9000-01-01") - np.datetime64("1970-01-01")).astype("m8[s]").astype(float)
+_GPX_POINTS = (["wpt"], ["trk", "trkseg", "trkpt"])
+_EXTENSIONS = {  # headers of an archive that tell more about the next one
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+}
 _DAMAGE = (OSError, EOFError, zlib.error, tarfile.TarError, RecursionError)
 
 
@@ -61,9 +79,9 @@ class TraceWarning(UserWarning):
 class ReadReport:
     """What became of an input: ``read`` rows were good (``duplicates`` of them said twice), ``skipped`` were not.
 
-    ``reasons`` counts the skipped rows by the rule they break, ``first_skipped`` shows one of them, and
-    ``skipped_files`` says why whole files were passed over. Users were ``told_apart_by`` a column of the
-    files, the file name, the folder or the path.
+    ``reasons`` counts the skipped rows by the rule they break, ``first_skipped`` says where the first of them stands
+    and which rule that is, and ``skipped_files`` why whole files were passed over. Users were
+    ``told_apart_by`` a column of the files, the file name, the folder or the path.
     """
 
     files: int
@@ -77,19 +95,16 @@ class ReadReport:
 
 
 class UnusableFileError(TraceError):
-    """A file gives no rows; ``reason`` says why without showing what stands in it, which may be true locations."""
-
-    def __init__(self, reason: str, shown: str = "") -> None:
-        super().__init__(reason + shown)
-        self.reason = reason
+    """A file gives no rows; it says why without showing what stands in it, which may be true locations."""
 
 
 @dataclass(frozen=True, eq=False)
 class FileRead:
     """What one file of a data set gave: its good ``rows``, or the ``trouble`` for which it was passed over.
 
-    ``reasons`` counts the other rows by the rule they break, ``first_skipped`` shows one of them, ``refused`` has a
-    rule for every user with such a row. Its user is ``named`` by the path, unless the rows say who it is.
+    ``reasons`` counts the other rows by the rule they break, ``first_skipped`` says where the first of them stands and
+    which rule that is, ``refused`` has a rule for every user with such a row. Its user is ``named`` by the
+    path, unless the rows say who it is.
     """
 
     label: str
@@ -99,8 +114,8 @@ class FileRead:
     reasons: Counter[str] = field(default_factory=Counter)
     first_skipped: str = ""
     refused: dict[str, str] = field(default_factory=dict)
-    trouble: UnusableFileError | None = None
     named: bool = True
+    trouble: UnusableFileError | None = None
 
 
 def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.DataFrame:  # noqa: A002
@@ -179,20 +194,18 @@ def each_file(path: str | os.PathLike[str], format: str | None = None) -> Iterat
         for label, source, stream in _sources(root):
             label, file = _legible(label), PurePath(_legible(str(source)))
             try:
-                if isinstance(stream, OSError):
-                    raise UnusableFileError("it cannot be opened", f": {stream.strerror}")
+                if isinstance(stream, UnusableFileError):
+                    raise stream
                 head = stream.read(_HEAD)
                 found = format if format and source == root else _recognise(head)
                 format = format or found  # noqa: A001
                 if found is None or found != format:
                     raise _unknown(head, found, format)
-                rows, shown = _READERS[found](_text(head + stream.read()))
+                sifted = _sifted(_READERS[found](_text(head + stream.read())), label, user_of(file, found))
             except UnusableFileError as trouble:
                 yield FileRead(label, file, format, trouble=trouble)
             else:
-                named = "user_id" not in rows or rows.empty
-                rows = rows.assign(user_id=user_of(file, found)) if named else rows
-                yield FileRead(label, file, format, *_sift(rows, shown, label), named=named)
+                yield FileRead(label, file, format, *sifted)
     except _DAMAGE as error:
         raise TraceError(f"{root} cannot be read: {error}") from error
 
@@ -209,7 +222,7 @@ def check_traces(table: pd.DataFrame, owner: str) -> pd.DataFrame:
     >>> check_traces(table.assign(lat=95.0), "fit")
     Traceback (most recent call last):
     hideseek.errors.ParameterError: The 'traces' parameter of fit must be a table whose latitude is in [-90, 90]
-    in every row. Got '95.0' in row 0 instead.
+    in every row. Got another in row 0 (the first is 0) instead.
     """
     if not isinstance(table, pd.DataFrame):
         raise broken_rule("traces", owner, "a pandas DataFrame", type(table).__name__, "See read_traces.")
@@ -218,22 +231,21 @@ def check_traces(table: pd.DataFrame, owner: str) -> pd.DataFrame:
         table = table.reset_index()  # movingpandas keeps the time in the index
         found = _locate(table.columns)
     if lacking := _lacking(found):
-        columns, way_out = ", ".join(map(str, table.columns)), f"Known names of {lacking[0]}: {_ALIASES[lacking[0]]}."
-        raise broken_rule("traces", owner, f"a table with the columns {', '.join(COLUMNS)}", _short(columns), way_out)
+        way_out = f"Known names of {lacking[0]}: {_ALIASES[lacking[0]]}."
+        rule = f"a table with the columns {', '.join(COLUMNS)}"
+        raise broken_rule("traces", owner, rule, f"none for {', '.join(lacking)}", way_out)
     if table.empty:
         raise broken_rule("traces", owner, "a table with at least one row", "none")
-    rows = table.iloc[:, list(found.values())].set_axis(list(found), axis=1)
-    typed = _typed(rows)
+    typed = _typed(table.iloc[:, list(found.values())].set_axis(list(found), axis=1))
     for column, rule, broken in _faults(typed):
         if broken.any():
-            at = int(broken.argmax())
-            got = f"{_short(str(rows.get(column, rows.iloc[:, -1]).iloc[at]))} in row {table.index[at]}"
+            got = f"another in row {int(broken.argmax())} (the first is 0)"
             raise broken_rule("traces", owner, f"a table whose {column} is {rule} in every row", got)
     typed.attrs = dict(table.attrs)
     return in_order(typed.reset_index(drop=True))
 
 
-def _sources(root: Path) -> Iterator[tuple[str, PurePath, IO[bytes] | OSError]]:
+def _sources(root: Path) -> Iterator[tuple[str, PurePath, IO[bytes] | UnusableFileError]]:
     """Yield the label for messages, the path and the stream of every file that may hold traces, or why it has none."""
     if root.is_dir():
         for file in sorted(root.rglob("*")):
@@ -243,10 +255,10 @@ def _sources(root: Path) -> Iterator[tuple[str, PurePath, IO[bytes] | OSError]]:
                 try:
                     opened = file.open("rb")
                 except OSError as error:
-                    yield str(label), file, error
+                    yield str(label), file, UnusableFileError(f"it cannot be opened: {error.strerror}")
                     continue
                 with opened as stream:
-                    yield str(label), file, stream
+                    yield str(label), file, _fitting(stream)
         return
     if not root.is_file():
         raise TraceError(f"There is no file or folder {root}.")
@@ -254,12 +266,43 @@ def _sources(root: Path) -> Iterator[tuple[str, PurePath, IO[bytes] | OSError]]:
         magic = stream.read(tarfile.BLOCKSIZE)
         stream.seek(0)
         if magic.startswith(b"\x1f\x8b"):
-            with gzip.open(stream) as unpacked:
+            with _Unpacked(stream) as unpacked:
                 yield from _members(unpacked)
         elif magic[257:262] == b"ustar":
             yield from _members(stream)
         else:
-            yield root.name, root, stream
+            yield root.name, root, _fitting(stream)
+
+
+def _size(stream: IO[bytes]) -> int:
+    return os.fstat(stream.fileno()).st_size
+
+
+def _fitting(stream: IO[bytes]) -> IO[bytes] | UnusableFileError:
+    """The stream of a file that memory can hold."""
+    try:
+        refuse_if_too_large(
+            _READING * _size(stream), f"reading its {_size(stream)} bytes", "Cut it into several files."
+        )
+    except SizeError as error:
+        return UnusableFileError(str(error).rstrip("."))
+    return stream
+
+
+class _Unpacked(gzip.GzipFile):
+    """What a gzip file unpacks to, as long as that is no more than traces would be."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(fileobj=stream, mode="rb")
+        self.most = max(_UNPACKED, _RATIO * _size(stream))
+        self.total = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size)
+        self.total += len(data)
+        if self.total > self.most:
+            raise tarfile.ReadError(f"it unpacks to more than {self.most} bytes, which no traces of its size do")
+        return data
 
 
 def _members(stream: IO[bytes] | gzip.GzipFile) -> Iterator[tuple[str, PurePath, IO[bytes]]]:
@@ -291,8 +334,11 @@ class _StrictHeader(tarfile.TarInfo):
 
 
 def _refuse_size(header: tarfile.TarInfo) -> None:
-    if not 0 <= header.size <= _LARGEST:
-        raise tarfile.ReadError(f"{_short(header.name)} claims {header.size} bytes; at most {_LARGEST} are read")
+    most = _LARGEST_HEADER if header.type in _EXTENSIONS else _LARGEST
+    if not 0 <= header.size <= most:
+        raise tarfile.ReadError(f"{_short(header.name)} claims {header.size} bytes; at most {most} are read")
+    if header.issparse():  # holes take no space in the archive, however large they are
+        raise tarfile.ReadError(f"{_short(header.name)} is stored with holes")
 
 
 def _passed_over(path: PurePath) -> bool:
@@ -320,8 +366,7 @@ def _unknown(head: bytes, found: str | None, wanted: str | None) -> UnusableFile
         return UnusableFileError(f"the content is {found}, not {wanted}")
     if not head.strip():
         return UnusableFileError("the file is empty")
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0].decode("utf-8", "backslashreplace")
-    return UnusableFileError(f"not recognised as {wanted or ', '.join(FORMATS)}", f"; it begins with {_short(start)}")
+    return UnusableFileError(f"not recognised as {wanted or ', '.join(FORMATS)}")
 
 
 def _text(data: bytes) -> str:
@@ -337,63 +382,97 @@ def _text(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def _read_cabspotting(text: str) -> tuple[pd.DataFrame, str]:
-    rows = _split(text, " ", 4, {0: float, 1: float, 3: float})
-    rows.columns = pd.Index(["latitude", "longitude", "tracked_at"])
-    return rows, text
+def _read_cabspotting(text: str) -> Iterator[pd.DataFrame]:
+    for rows in _split(text, " ", 4, {0: float, 1: float, 3: float}):
+        rows.columns = pd.Index(["latitude", "longitude", "tracked_at"])
+        yield rows
 
 
-def _read_geolife(text: str) -> tuple[pd.DataFrame, str]:
-    rows = _split(text, ",", 7, {0: float, 1: float, 5: str, 6: str}, skip=0 if _PLT_LINE.match(text) else 6)
-    rows.columns = pd.Index(["latitude", "longitude", "date", "time"])
-    times = rows["date"].str.cat(rows["time"], sep=" ")
-    return rows.assign(tracked_at=times), text
+def _read_geolife(text: str) -> Iterator[pd.DataFrame]:
+    for rows in _split(text, ",", 7, {0: float, 1: float, 5: str, 6: str}, skip=0 if _PLT_LINE.match(text) else 6):
+        rows.columns = pd.Index(["latitude", "longitude", "date", "time"])
+        times = rows["date"].str.cat(rows["time"], sep=" ")
+        yield rows.assign(tracked_at=times)
 
 
-def _read_csv(text: str) -> tuple[pd.DataFrame, str]:
+def _read_csv(text: str) -> Iterator[pd.DataFrame]:
     skip = len(text) - len(text.lstrip("\n")) + 1
-    first = text.split("\n", skip)[skip - 1]
-    header = _header(first)
+    header = _header(text.split("\n", skip)[skip - 1])
     if header is None:
-        raise UnusableFileError("no columns for time, latitude and longitude", f" in the header {_short(first)}")
+        raise UnusableFileError(f"no columns for time, latitude and longitude in the header, line {skip}")
     separator, names = header
+    if len(names) > _WIDEST:
+        raise UnusableFileError(f"{len(names)} columns in the header, line {skip}; at most {_WIDEST} are read")
     columns = {at: column for column, at in _locate(names).items()}
     kinds = {at: float if column in COLUMNS[2:] else str for at, column in columns.items()}
-    return _split(text, separator, len(names), kinds, skip).rename(columns=columns), text
+    for found in _split(text, separator, len(names), kinds, skip):
+        yield found.rename(columns=columns)
 
 
-def _read_gpx(text: str) -> tuple[pd.DataFrame, str]:
-    try:
-        _refuse_traps(text)
-        gpx = gpxpy.parse(text)
-    except (ElementTree.ParseError, gpxpy.gpx.GPXException) as error:
-        raise UnusableFileError("malformed GPX", f": {_short(str(error))}") from error
-    points: list[Any] = [*gpx.waypoints, *(at for track in gpx.tracks for leg in track.segments for at in leg.points)]
-    cells = [(at.latitude, at.longitude, _moment(at.time)) for at in points]
-    rows = pd.DataFrame(cells, columns=["latitude", "longitude", "tracked_at"])
-    rows.index = pd.RangeIndex(1, len(cells) + 1, name="point")
-    return rows, "\n".join(map(str, cells))
+def _read_gpx(text: str) -> Iterator[pd.DataFrame]:
+    """Read waypoints and the points of tracks.
+
+    What harms parsers and no GPX file needs is refused: declared entities, endless nesting, and an element, a comment
+    or the like without end, which the parser would look through again from its start with every piece of it.
+    """
+    parser, points = expat.ParserCreate("utf-8"), _Points()
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler = points.begun, points.ended
+    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = points.said, points.declared
+    fed, count = 0, 0
+    for at in range(0, len(text), _BLOCK):
+        piece = text[at : at + _BLOCK].encode()
+        try:
+            parser.Parse(piece, at + _BLOCK >= len(text))
+        except expat.ExpatError as error:
+            what = f"{expat.ErrorString(error.code)} in line {error.lineno}"
+            raise UnusableFileError(f"malformed GPX: {what}") from None
+        fed += len(piece)
+        if fed - parser.CurrentByteIndex > _LONGEST:
+            where = f"from line {parser.CurrentLineNumber} on"
+            raise UnusableFileError(f"malformed GPX: more than {_LONGEST} bytes without an end {where}")
+        if points.found:
+            rows = pd.DataFrame(points.found, columns=["latitude", "longitude", "tracked_at"])
+            rows.index = pd.RangeIndex(count + 1, count + len(rows) + 1, name="point")
+            count += len(rows)
+            points.found.clear()
+            yield rows
 
 
-def _moment(time: Any) -> str | None:
-    try:
-        return str(time.isoformat()) if time else None
-    except ValueError:  # gpxpy lets offsets of a day and more through
-        return None
+class _Points:
+    """Hears what a parser finds in a GPX file and keeps the points, (latitude, longitude, time)."""
 
+    def __init__(self) -> None:
+        self.path: list[str] = []
+        self.degrees = (np.nan, np.nan)
+        self.time: list[str] = []
+        self.found: list[tuple[float, float, str]] = []
 
-def _refuse_traps(text: str) -> None:
-    """Stop at what no GPX file needs and what harms its parsers: declared entities and endless nesting."""
-    if "<!DOCTYPE" in text:
+    def declared(self, *_: object) -> None:
         raise UnusableFileError("malformed GPX: it declares a document type")
-    depth = 0
-    for event, _ in ElementTree.iterparse(io.StringIO(text), ("start", "end")):  # noqa: S314
-        depth += 1 if event == "start" else -1
-        if depth > _DEEPEST:
+
+    def begun(self, name: str, attributes: dict[str, str]) -> None:
+        self.path.append(name)
+        if len(self.path) > _DEEPEST:
             raise UnusableFileError(f"malformed GPX: elements nested more than {_DEEPEST} deep")
+        if self.path[1:] in _GPX_POINTS:
+            try:
+                self.degrees = float(attributes["lat"]), float(attributes["lon"])
+            except (KeyError, ValueError):
+                raise UnusableFileError("malformed GPX: a point whose lat and lon are no numbers") from None
+            self.time.clear()
+
+    def said(self, text: str) -> None:
+        if self.path[-1] == "time" and self.path[1:-1] in _GPX_POINTS:
+            self.time.append(text)
+
+    def ended(self, _: str) -> None:
+        if self.path[1:] in _GPX_POINTS:
+            self.found.append((*self.degrees, "".join(self.time)))
+        self.path.pop()
 
 
-_READERS: dict[str, Callable[[str], tuple[pd.DataFrame, str]]] = {
+_READERS: dict[str, Callable[[str], Iterator[pd.DataFrame]]] = {
     "cabspotting": _read_cabspotting,
     "geolife": _read_geolife,
     "gpx": _read_gpx,
@@ -402,53 +481,85 @@ _READERS: dict[str, Callable[[str], tuple[pd.DataFrame, str]]] = {
 FORMATS = tuple(_READERS)
 
 
-def _split(text: str, separator: str, width: int, kinds: Mapping[int, type], skip: int = 0) -> pd.DataFrame:
+def _split(text: str, separator: str, width: int, kinds: Mapping[int, type], skip: int = 0) -> Iterator[pd.DataFrame]:
     """Cut lines into the columns of ``kinds``; the index counts lines, a row of another width comes out as all missing.
 
     Where no row has more fields than ``width`` and the separators add up, no row has fewer either: then pandas may read
-    the lot, ten times faster than the loop below. It refuses rows that are too long and numbers that are none.
+    the block, ten times faster than the loop below. It refuses rows that are too long and numbers that are none.
     """
-    before = text.split("\n", skip)
-    body = before[skip].rstrip("\n") if len(before) > skip else ""
-    height = body.count("\n") + 1
-    if '"' not in body and body.count(separator) == height * (width - 1):
-        try:
-            rows = pd.read_csv(
-                io.StringIO(body),
-                sep=separator,
-                header=None,
-                dtype=dict(kinds),
-                quoting=csv.QUOTE_NONE,
-                keep_default_na=False,
-                skip_blank_lines=False,
-                low_memory=False,
-            )
-        except (ValueError, OverflowError):
-            rows = pd.DataFrame()
+    start = 0
+    for _ in range(skip):
+        start = text.find("\n", start) + 1 or len(text)
+    if separator != " " and text.find('"', start) >= 0 and _well_quoted(text, start, separator):
+        reader = csv.reader(_lines(text, start), delimiter=separator, strict=True)
+        while cells := [(reader.line_num, row) for row in islice(reader, _ROWS)]:
+            yield _table(cells, width, kinds, skip)
+        return
+    for block in _blocks(text, start):
+        height = block.count("\n") + 1
+        rows = pd.DataFrame()
+        if block.count(separator) == height * (width - 1):
+            with suppress(ValueError, OverflowError):
+                rows = pd.read_csv(
+                    io.StringIO(block),
+                    sep=separator,
+                    header=None,
+                    dtype=dict(kinds),
+                    quoting=csv.QUOTE_NONE,
+                    keep_default_na=False,
+                    skip_blank_lines=False,
+                    low_memory=False,
+                )
         if rows.shape == (height, width):
             rows.index = pd.RangeIndex(skip + 1, skip + height + 1, name="line")
-            return rows[list(kinds)]
-    cells = [(line, row) for line, row in _cells(body, separator) if len(row) > 1 or "".join(row).strip()]
-    whole: list[list[Any]] = [row if len(row) == width else [None] * width for _, row in cells]
-    index = pd.Index([skip + line for line, _ in cells], dtype="int64", name="line")
+            yield rows[list(kinds)]
+        else:
+            fields = (line.split(separator.strip(" ") or None, width) for line in block.split("\n"))
+            yield _table(enumerate(fields, 1), width, kinds, skip)
+        skip += height
+
+
+def _table(cells: Iterable[tuple[int, list[str]]], width: int, kinds: Mapping[int, type], skip: int) -> pd.DataFrame:
+    """The columns of ``kinds`` from the fields of numbered lines; blank lines are left out."""
+    missing, lines, whole = [None] * width, [], list[Sequence[Any]]()
+    for line, row in cells:
+        if len(row) > 1 or "".join(row).strip():
+            lines.append(skip + line)
+            whole.append(row if len(row) == width else missing)
+    index = pd.Index(lines, dtype="int64", name="line")
     return pd.DataFrame({at: [row[at] for row in whole] for at in kinds}, index=index, dtype=object)
 
 
-def _cells(body: str, separator: str) -> list[tuple[int, list[str]]]:
-    lines = body.split("\n")
-    if '"' in body and separator != " ":
-        reader = csv.reader(lines, delimiter=separator, strict=True)
-        try:
-            return [(reader.line_num, row) for row in reader]
-        except csv.Error:
-            pass  # a quote left open would swallow every row below it: cut at the separators alone
-    return [(number, line.split(separator.strip(" ") or None)) for number, line in enumerate(lines, 1)]
+def _blocks(text: str, start: int) -> Iterator[str]:
+    """Whole lines, about as many as make a block, without the line breaks between the blocks and at the very end."""
+    end = len(text.rstrip("\n"))
+    while start < end:
+        stop = text.find("\n", start + _BLOCK, end)
+        stop = end if stop < 0 else stop
+        yield text[start:stop]
+        start = stop + 1
+
+
+def _lines(text: str, start: int) -> Iterator[str]:
+    for block in _blocks(text, start):
+        yield from block.split("\n")
+
+
+def _well_quoted(text: str, start: int, separator: str) -> bool:
+    """Whether all quotes are closed; one left open would swallow every row below it: cut at the separators alone."""
+    try:
+        for _ in csv.reader(_lines(text, start), delimiter=separator, strict=True):
+            pass
+    except csv.Error:
+        return False
+    return True
 
 
 def _header(line: str) -> tuple[str, list[str]] | None:
     """Return the separator with which a line names the columns needed, and the names; a user is not needed."""
     for separator in ",;\t":
-        names = _cells(line, separator)[0][1]
+        quoted = '"' in line and _well_quoted(line, 0, separator)
+        names = next(csv.reader([line], delimiter=separator)) if quoted else line.split(separator)
         if set(_lacking(_locate(names))) <= {"user_id"}:
             return separator, names
     return None
@@ -467,18 +578,19 @@ def _lacking(found: Mapping[str, int]) -> list[str]:
 
 def _typed(rows: pd.DataFrame) -> pd.DataFrame:
     """Give the four columns their types; what cannot be converted comes out missing."""
-    users = rows["user_id"]
-    if users.dtype != "str":
-        users = users.astype(str).mask(users.isna())
     two_columns = "latitude" in rows and "longitude" in rows
     points = rows if two_columns else rows["geometry"].astype(str).str.extract(_POINT)
     columns: dict[str, Any] = {
-        "user_id": users,
+        "user_id": _names(rows["user_id"]),
         "tracked_at": pd.DatetimeIndex(_times(rows["tracked_at"])).tz_localize("UTC"),
         "latitude": _numbers(points["latitude"]),
         "longitude": _numbers(points["longitude"]),
     }
     return pd.DataFrame(columns, index=rows.index)
+
+
+def _names(users: pd.Series[Any]) -> pd.Series[Any]:
+    return users if users.dtype == "str" else users.astype(str).mask(users.isna())
 
 
 def _numbers(values: pd.Series[Any]) -> npt.NDArray[np.float64]:
@@ -526,24 +638,45 @@ def _faults(typed: pd.DataFrame) -> Iterator[tuple[str, str, npt.NDArray[np.bool
     yield "user_id", "given", users.isna().to_numpy() | (users.to_numpy(dtype=object) == "")
 
 
-def _sift(rows: pd.DataFrame, shown: str, label: str) -> tuple[pd.DataFrame, Counter[str], str, dict[str, str]]:
-    """Return the good rows with their types, the number of the others by reason, the first of these, and by user."""
-    typed = _typed(rows)
-    cut = rows.drop(columns="user_id").isna().all(axis=1)
+def _sifted(
+    blocks: Iterable[pd.DataFrame], label: str, user: str
+) -> tuple[pd.DataFrame, Counter[str], str, dict[str, str], bool]:
+    """The good rows with their types, the number of the others by reason, where the first of these is, and by user.
+
+    At last, whether the rows are this user's, since they do not say whose they are.
+    """
+    parts: list[pd.DataFrame] = []
+    reasons, first, refused = Counter[str](), "", dict[str, str]()
+    named = True
+    for found in blocks:
+        named = named and ("user_id" not in found or found.empty)
+        rows = found if "user_id" in found else found.assign(user_id=user)
+        typed, broken = _sift(rows)
+        if len(typed):
+            parts.append(typed)
+        bad = np.flatnonzero(broken != "")
+        if len(bad):
+            reasons.update(broken[bad])
+            first = first or f"{label}, {rows.index.name} {rows.index[bad[0]]}: {broken[bad[0]]}"
+            new = bad[~rows["user_id"].iloc[bad].duplicated().to_numpy()]
+            refused = dict(zip(_names(rows["user_id"].iloc[new]).fillna(""), broken[new], strict=True)) | refused
+    whole = parts[0] if len(parts) == 1 else pd.concat([pd.DataFrame(), *parts])
+    return whole, reasons, first, refused, named
+
+
+def _sift(rows: pd.DataFrame) -> tuple[pd.DataFrame, npt.NDArray[np.object_]]:
+    """The good rows with their types, and the first rule that each row breaks, "" where none."""
     reasons = np.full(len(rows), "", dtype=object)
-    for column, rule, broken in [("row", "of as many fields as its format has", cut.to_numpy()), *_faults(typed)]:
+    cut = rows.drop(columns="user_id").isna().all(axis=1).to_numpy()
+    reasons[cut] = "row must be of as many fields as its format has"
+    typed = _typed(rows[~cut] if cut.any() else rows)
+    found = reasons[~cut]
+    for column, rule, broken in _faults(typed):
         if broken.any():
-            reasons[broken & (reasons == "")] = f"{column} must be {rule}"
-    good = reasons == ""
-    if good.all():
-        return typed, Counter(), "", {}
-    bad = int(good.argmin())
-    number = int(rows.index[bad])
-    line = shown.split("\n")[number - 1]
-    first = f"{label}, {rows.index.name} {number}: {_short(line)}: {reasons[bad]}"
-    users = typed["user_id"][~good].fillna("")
-    refused = dict(zip(users[::-1], reasons[~good][::-1], strict=True))  # the first of each
-    return typed[good], Counter(reasons[~good]), first, refused
+            found[broken & (found == "")] = f"{column} must be {rule}"
+    reasons[~cut] = found
+    good = found == ""
+    return typed if good.all() else typed[good], reasons
 
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:
