@@ -109,7 +109,7 @@ def test_traces_go_straight_into_solve(run, traces):
     assert status == 0, err
     assert "closed form" in out
     assert "0.1" in out
-    assert "2 users; took person-" in err
+    assert "2 users, told apart by column; took person-" in err
 
 
 @pytest.mark.parametrize("protect", ["transition", "planned"])

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -86,6 +87,7 @@ def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
     table = pd.read_parquet(facts["labels"])
     assert table["budget"].tolist() == ["20%", "100000"] * 4
     assert (facts["users"], facts["codebooks"], facts["reused"], facts["unusable"]) == (4, 8, 0, 0)
+    assert facts["told_apart_by"] == "column"
     assert facts["kept"] == pytest.approx(table["kept"].mean())
     assert facts["seconds"] == pytest.approx(table["seconds"].sum() / 4)
     row = table.iloc[6]
@@ -139,18 +141,21 @@ def test_the_fleet_is_told_in_words(run, undisturbed, city):
 
 def test_the_command_hands_every_option_over(run, monkeypatch):
     calls = []
-    monkeypatch.setattr(many, "fleet", lambda *call: calls.append(call) or Fleet("x", 5, 1, 2, {}, 3, 6, None, None))
+    monkeypatch.setattr(
+        many, "fleet", lambda *call: calls.append(call) or Fleet("x", 5, 1, 2, {}, 3, 6, None, None, "folder")
+    )
     words = "--grid 3x4 --box 1,2,3,4 --step 10min --memory 2 --gaps 3 --quality euclid --budget 5 --privacy hamming"
     status, out, err = run("fleet", "data", "--out", "o", *words.split(), "--workers", 7, "--engine", "dask://h:1")
     assert status == 0, err
     job = Job((3, 4), (1, 2, 3, 4), "10min", 2, 3, ("hamming",), "euclid", ("5",))
     assert [call[:5] for call in calls] == [(Path("data"), "o", job, 7, "dask://h:1")]
     assert "3 users, 6 codebooks" in out
+    assert re.search(r"told apart by\s*│\s*folder", out)
     assert re.search(r"no longer in the data, files still there\s*│\s*3", out)
 
 
 def test_who_could_not_protect_anybody_says_so_by_the_status(run, monkeypatch):
-    monkeypatch.setattr(many, "fleet", lambda *_: Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None))
+    monkeypatch.setattr(many, "fleet", lambda *_: Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None, "folder"))
     assert run("fleet", "data", "--out", "o")[0] == 1
 
 
@@ -528,8 +533,9 @@ def test_a_folder_holds_one_job(city, undisturbed, tmp_path):
     assert (undisturbed / "fleet.json").read_bytes() == before
     # where nothing was finished, nothing is lost
     (tmp_path / "fleet.json").write_bytes(before)
+    (tmp_path / "words.txt").write_text("no traces")
     with pytest.raises(TraceError):
-        fleet(tmp_path / "fleet.json", tmp_path, other, workers=1)
+        fleet(tmp_path / "words.txt", tmp_path, other, workers=1)
     assert b"euclid" in (tmp_path / "fleet.json").read_bytes()
 
 
@@ -550,7 +556,7 @@ def test_a_job_is_another_by_any_of_its_options_and_by_the_release(name, tmp_pat
     with outputs.Outputs(tmp_path, JOB).taken():
         outputs.Outputs(tmp_path, JOB).finish("ann", "digest", [])
     monkeypatch.setattr(outputs, "version", lambda _: "0.0.1" if name == "hideseek" else version("hideseek"))
-    monkeypatch.setattr(outputs, "SCHEMA", 2 if name == "schema" else 1)
+    monkeypatch.setattr(outputs, "SCHEMA", outputs.SCHEMA + (name == "schema"))
     other = replace(JOB, **{name: OTHERS[name]}) if name in OTHERS else JOB
     with pytest.raises(ParameterError, match=f"Got {name} "), outputs.Outputs(tmp_path, other).taken():
         pass
@@ -586,6 +592,213 @@ def test_who_lacks_anything_that_was_written_is_not_finished(tmp_path, monkeypat
     assert finished() == "ce"
 
 
+# whoever came in is in the table, as it was written
+
+
+def book_of(user) -> bytes:
+    return f"the codebook of {user}".encode()
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Fleets without any solving: every user has a codebook of a few bytes, made in this process."""
+
+    def protected(user, traces, job):
+        row = Row(user=user, fixes=len(traces), privacy_metric="hamming", budget="20%", kept=0.5, seconds=0.0)
+        return [(msgspec.structs.replace(row, bytes=len(book_of(user))), book_of(user))]
+
+    monkeypatch.setattr(running, "protect", protected)
+    monkeypatch.setattr(running, "engine_of", lambda *_: nullcontext(Slow()))
+
+
+PEOPLE = tuple(f"person-00{number}" for number in range(4))
+BOOKS = "codebooks/hamming-20%"
+
+
+def after(users, action):
+    """Progress that does something once so many users are finished."""
+    return lambda what, done, _: action() if (what, done) == ("users", users) else None
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("another", [False, True], ids=["missing", "replaced"])
+def test_a_folder_that_is_moved_away_stops_the_run_and_is_not_made_again(city, tmp_path, another):
+    out, moved = tmp_path / "out", tmp_path / "moved"
+
+    def move():
+        out.rename(moved)
+        if another:
+            out.mkdir()
+
+    with pytest.raises(OutputError, match=r"out/ .* was moved or replaced .* run this again to go on"):
+        fleet(city, out, JOB, progress=after(2, move))
+    assert not list(out.rglob("*"))
+    assert out.exists() is another
+    assert fleet(city, moved, JOB).reused == 2
+    assert tuple(labels_of(moved).index) == PEOPLE
+
+
+def unlinked(path):
+    path.unlink()
+
+
+def emptied(path):
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("harm", [unlinked, emptied])
+@pytest.mark.parametrize("name", [f"{BOOKS}/person-000.hideseek", "done/person-000.json"])
+def test_results_that_are_lost_during_the_run_are_told_by_whose_they_are(city, tmp_path, name, harm):
+    out = tmp_path / "out"
+    with pytest.raises(
+        OutputError,
+        match=r"of 1 of 4 users are not in .*/out/ as they were written: person-000\. Run this again to go on",
+    ):
+        fleet(city, out, JOB, progress=after(4, lambda: harm(out / name)))
+    assert not (out / "labels.parquet").exists()
+    assert fleet(city, out, JOB).reused == 3
+    assert tuple(labels_of(out).index) == PEOPLE
+    assert (out / BOOKS / "person-000.hideseek").read_bytes() == book_of("person-000")
+
+
+@pytest.mark.usefixtures("quick")
+def test_of_many_users_whose_results_are_lost_a_few_are_named(city, tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs, "NAMED", 2)
+    out = tmp_path / "out"
+    fleet(city, out, JOB)
+    with pytest.raises(OutputError, match=r"of 4 of 4 users .*: person-000, person-001, and 2 more\."):
+        fleet(city, out, JOB, progress=lambda *_: subprocess.run(["rm", "-r", out / "codebooks"], check=False))
+
+
+def swapped(path):
+    path.write_bytes(book_of("person-009"))  # as many bytes
+
+
+def relabelled(path):
+    path.write_bytes(path.read_bytes().replace(b'"kept":0.5', b'"kept":0.9'))
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("name", "harm"), [(f"{BOOKS}/person-001.hideseek", swapped), ("done/person-001.json", relabelled)]
+)
+def test_what_is_not_as_it_was_written_is_made_anew(city, tmp_path, name, harm):
+    out = tmp_path / "out"
+    fleet(city, out, JOB)
+    before, size = (out / name).read_bytes(), (out / name).stat().st_size
+    harm(out / name)
+    assert (out / name).read_bytes() != before
+    assert (out / name).stat().st_size == size
+    assert fleet(city, out, JOB).reused == 3
+    assert (out / name).read_bytes() == before
+    assert labels_of(out)["kept"].tolist() == [0.5] * 4
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_table_tells_the_digest_of_every_codebook(city, tmp_path):
+    fleet(city, tmp_path / "out", JOB)
+    for _, row in labels_of(tmp_path / "out").iterrows():
+        told = subprocess.run(["sha256sum", tmp_path / "out" / row["codebook"]], check=True, capture_output=True)
+        assert told.stdout.split()[0].decode() == row["sha256"]
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("left", ["done/*.json", "codebooks/*/*.hideseek", "labels.parquet"])
+def test_results_that_do_not_tell_their_job_are_another_ones(city, tmp_path, left):
+    out = tmp_path / "out"
+    fleet(city, out, JOB)
+    keep = set(out.glob(left))
+    assert keep
+    for path in out.rglob("*"):
+        if path.is_file() and path not in keep:
+            path.unlink()
+    with pytest.raises(ParameterError, match=r"holds the same job\. Got results without .*fleet\.json.*another folder"):
+        fleet(city, out, JOB)
+    assert {path for path in out.rglob("*") if path.is_file()} == keep
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_another_job_finished_is_not_taken_over_with_its_files(city, tmp_path):
+    fleet(city, tmp_path / "other", replace(JOB, gaps=2))
+    fleet(city, tmp_path / "out", JOB)
+    for name in ("done", "codebooks"):
+        subprocess.run(["rm", "-r", tmp_path / "out" / name], check=True)
+        (tmp_path / "other" / name).rename(tmp_path / "out" / name)
+    assert fleet(city, tmp_path / "out", JOB).reused == 0
+
+
+@pytest.mark.usefixtures("quick")
+def test_folders_are_their_owners_only_also_when_they_are_made_again(city, tmp_path):
+    out = tmp_path / "out"
+    previous = os.umask(0o022)
+    try:
+        fleet(city, out, JOB)
+        subprocess.run(["rm", "-r", out / "codebooks", out / "done"], check=True)
+        fleet(city, out, JOB)
+    finally:
+        os.umask(previous)
+    folders = [out, *(path for path in out.rglob("*") if path.is_dir())]
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in folders} == dict.fromkeys(
+        ("out", "codebooks", "hamming-20%", "done"), 0o700
+    )
+
+
+def under_data(data):
+    return data / "out"
+
+
+def by_detour(data):
+    return data / ".." / data.name / "out"
+
+
+def by_address(data):
+    return f"file://{data}/out"
+
+
+def by_link(data):
+    (data.parent / "link").symlink_to(data)
+    return data.parent / "link" / "out"
+
+
+def same(data):
+    return data
+
+
+def where_marks_go(data):
+    return data.parent  # whose folder for marks the data is
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("place", [under_data, by_detour, by_address, by_link, same, where_marks_go])
+def test_results_do_not_go_where_the_data_is_read(city, tmp_path, place):
+    data = tmp_path / "done"
+    data.mkdir()
+    subprocess.run(["cp", city, data / "city.csv"], check=True)
+    out = place(data)
+    with pytest.raises(ParameterError, match=r"'out' parameter of fleet must be a folder apart from the data"):
+        fleet(data, out, JOB)
+    assert [path.name for path in data.iterdir()] == ["city.csv"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_people_with_files_of_one_name_are_several_users(tmp_path):
+    for name, rows in CITY.groupby("user_id"):
+        (tmp_path / "data" / str(name)).mkdir(parents=True)
+        rows.drop(columns="user_id").to_csv(tmp_path / "data" / str(name) / "2026-01-05.csv", index=False)
+    found = fleet(tmp_path / "data", tmp_path / "out", JOB)
+    assert (found.users, found.told_apart_by) == (4, "folder")
+    assert labels_of(tmp_path / "out")["fixes"].to_dict() == CITY["user_id"].value_counts().to_dict()
+    assert fleet(tmp_path / "data", tmp_path / "out", JOB).reused == 4
+
+
+@pytest.mark.usefixtures("quick")
+def test_results_may_lie_beside_the_data(city, tmp_path):
+    subprocess.run(["cp", city, tmp_path / "city.csv"], check=True)
+    assert fleet(tmp_path / "city.csv", tmp_path, JOB).users == 4
+    assert fleet(tmp_path / "city.csv", tmp_path, JOB).reused == 4
+
+
 def test_a_user_is_counted_once_however_many_designs_fail():
     columns = {
         "user": ["ann", "ann", "bob", "bob"],
@@ -593,13 +806,13 @@ def test_a_user_is_counted_once_however_many_designs_fail():
         "seconds": [1.0, 2.0, 4.0, 8.0],
         "reason": [None, None, "still", "still"],
     }
-    found = running.summary(pa.table(columns), "x", 1, 7)
-    assert found == Fleet("x", 2, 1, 1, {"still": 1}, 7, 2, pytest.approx(0.6), 3.0)
+    found = running.summary(pa.table(columns), "x", 1, 7, "column")
+    assert found == Fleet("x", 2, 1, 1, {"still": 1}, 7, 2, pytest.approx(0.6), 3.0, "column")
 
 
 def test_who_has_a_codebook_is_protected_whatever_else_failed():
     columns = {"user": ["ann", "ann"], "kept": [0.5, None], "seconds": [1.0, 2.0], "reason": [None, "HiGHS"]}
-    found = running.summary(pa.table(columns), "x", 0, 0)
+    found = running.summary(pa.table(columns), "x", 0, 0, "column")
     assert (found.unusable, found.reasons, found.codebooks) == (0, {}, 1)
 
 
@@ -687,7 +900,7 @@ def test_two_runs_do_not_share_a_folder(city, tmp_path):
         ),
         (["CITY", "--out", ""], "ParameterError", "'out'"),
         (["CITY", "--out", "nope://x"], "ParameterError", "Protocol not known: nope"),
-        (["CITY", "--out", "CITY"], "OutputError", "city.csv"),
+        (["CITY", "--out", "CITY"], "ParameterError", "city.csv"),
         (["CITY", "--out", "o", "--engine", "spark"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
         (["CITY", "--out", "o", "--engine", "dask://host"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
         (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1"], "EngineError", "127.0.0.1:1"),

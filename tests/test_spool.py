@@ -54,6 +54,10 @@ LAYOUTS = {
         f"{name}/Trajectory/{day}.plt": as_geolife(rows)
         for (name, day), rows in TWICE.groupby(["user_id", TWICE["tracked_at"].dt.date])
     },
+    "a file of one name in the folder of a user": {
+        f"{name}/{day}.csv": as_csv(rows.drop(columns="user_id"))
+        for (name, day), rows in TWICE.groupby(["user_id", TWICE["tracked_at"].dt.date])
+    },
     "troubled": {
         **by_user(as_cab, "new_{}.txt"),
         "new_aaa.txt": "",
@@ -85,6 +89,8 @@ def test_every_user_alone_is_as_in_the_whole(tmp_path, layout, kind):
     whole = read_traces(path)
     with spooled(path) as spool:
         assert spool.users == sorted(set(whole["user_id"]))
+        assert {"person-000", "person-001", "person-002"} <= set(spool.users)
+        assert spool.told_apart_by == whole.attrs["report"].told_apart_by
         for user in spool.users:
             pd.testing.assert_frame_equal(spool[user], whole[whole["user_id"] == user].reset_index(drop=True))
 
@@ -111,6 +117,27 @@ def test_who_has_no_row_is_listed_with_the_reason_and_without_a_location(tmp_pat
             "nul": "it holds NUL bytes, so it is not text",
             "pole": "latitude must be in [-90, 90]",
             "words": "not recognised as cabspotting",
+        }
+
+
+def test_who_has_no_row_is_told_apart_from_who_has(tmp_path):
+    rows = as_csv(CITY.head(9).drop(columns="user_id"))
+    files = {"ann/05.csv": rows, "bob/05.csv": "", "eve/06.csv": "", "tom/06.csv": "", "desktop.ini": "[x]"}
+    with spooled(lay(tmp_path, files)) as spool:
+        assert spool.users == ["05"]
+        assert spool.unusable == {
+            "bob/05.csv": "the file is empty",
+            "eve/06.csv": "the file is empty",
+            "tom/06.csv": "the file is empty",
+            "desktop": "not recognised as csv",
+        }
+    files |= {"bob/05.csv": rows, "eve/06.csv": "t,lat,lon\n"}
+    with spooled(lay(tmp_path, files)) as spool:
+        assert (spool.users, spool.told_apart_by) == (["ann", "bob"], "folder")
+        assert spool.unusable == {
+            "desktop": "not recognised as csv",
+            "eve": "the file has no rows",
+            "tom": "the file is empty",
         }
 
 

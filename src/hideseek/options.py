@@ -74,9 +74,9 @@ def traces_of(
     if user is None:
         user = str(counts.index[0])
         if len(counts) > 1:
-            err.print(
-                f"note: {len(counts)} users; took {escape(user)}, who has the most fixes (see --user)", highlight=False
-            )
+            way = traces.attrs["report"].told_apart_by
+            note = f"note: {len(counts)} users, told apart by {way}; took {escape(user)}, who has the most fixes"
+            err.print(f"{note} (see --user)", highlight=False)
     elif user not in counts.index:
         known = ", ".join(map(str, counts.index[:5]))
         raise broken_rule(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import stat
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import numpy as np
 from safetensors.numpy import save
 
 from hideseek.errors import HideseekError, broken_rule
-from hideseek.files import write_privately
+from hideseek.files import read_plain_file, write_privately
 
 LARGEST = 256 * 2**20  # bytes
 LARGEST_HEADER = 16 * 2**20
@@ -155,15 +154,7 @@ class FileKind(Generic[Document]):
     def _read(self, file: Path) -> bytes:
         """A file's content, refused unless it is a plain file of a size that is read."""
         try:
-            # a pipe must not keep us waiting
-            with open(file, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
-                about = os.fstat(stream.fileno())
-                if not stat.S_ISREG(about.st_mode) or not 0 < about.st_size <= LARGEST:
-                    rule = f"a file of 1 to {LARGEST} bytes"
-                    raise self.error(f"{file.name} is no {self.name}: that is {rule}, and this has {about.st_size}.")
-                return stream.read(about.st_size)
-        except HideseekError:
-            raise
+            return read_plain_file(file, LARGEST)
         except OSError as error:
             raise self.error(f"The {self.name} {file} cannot be read: {error.strerror}.") from None
         except MemoryError:

@@ -9,37 +9,36 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import IO
 
 import numpy as np
 import pandas as pd
 
 from hideseek.errors import OutputError, TraceError
-from hideseek.traces import TraceWarning, each_file, in_order, user_of
+from hideseek.traces import FileRead, TraceWarning, each_file, in_order
+from hideseek.users import told_apart
 
 ROW = np.dtype([("tracked_at", "<i8"), ("latitude", "<f8"), ("longitude", "<f8")])  # microseconds, degrees
 
 
-@dataclass
-class Rows:
-    """Where a user's rows stand in the file, (first byte, bytes) for each file that had some, and their digest."""
-
-    blocks: list[tuple[int, int]] = field(default_factory=list)
-    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+Key = str | PurePath  # a user, or a file whose user its path will tell
+Block = tuple[int, int, bytes]  # where rows of one user from one file stand: the first byte, bytes, their digest
 
 
 @dataclass(frozen=True, eq=False)
 class Spool:
     """All users of a data set: ``spool[user]`` is what :func:`read_traces` gives for that user alone.
 
-    ``unusable`` says of others why they have no row at all.
+    ``unusable`` says of others why they have no row at all, ``told_apart_by`` is that of
+    :class:`hideseek.ReadReport`.
     """
 
     file: IO[bytes]
-    rows: dict[str, Rows]
+    rows: dict[str, list[Block]]
     unusable: dict[str, str]
+    told_apart_by: str
 
     @property
     def users(self) -> list[str]:
@@ -48,11 +47,11 @@ class Spool:
 
     def digest(self, user: str) -> str:
         """What is the same as at another time if the user's rows are."""
-        return self.rows[user].digest.hexdigest()
+        return hashlib.sha256(b"".join(digest for _, _, digest in self.rows[user])).hexdigest()
 
     def __getitem__(self, user: str) -> pd.DataFrame:
         """The fixes of a user, in order."""
-        read = (os.pread(self.file.fileno(), size, start) for start, size in self.rows[user].blocks)
+        read = (os.pread(self.file.fileno(), size, start) for start, size, _ in self.rows[user])
         packed = np.frombuffer(b"".join(read), ROW)
         columns = {
             "user_id": user,
@@ -77,35 +76,44 @@ def spooled(path: str | os.PathLike[str], progress: Callable[[int], None] | None
     ...     spool.users, spool["person-001"]["user_id"].nunique()
     (['person-000', 'person-001', 'person-002'], 1)
     """
-    rows: dict[str, Rows] = {}
-    refused: dict[str, str] = {}
+    blocks: dict[Key, list[Block]] = {}
+    troubles: dict[Key, str] = {}
+    named: list[tuple[PurePath, bool]] = []
     reasons: Counter[str] = Counter()
-    passed_over, form = [], None
+    form = None
     with tempfile.TemporaryFile() as file:
         for number, found in enumerate(each_file(path), start=1):
             form = found.format
+            if found.named:
+                named.append((found.path, found.trouble is None))
             if len(found.rows):
                 with room():
-                    append(found.rows, file, rows)
+                    append(found, file, blocks)
             elif not found.refused:
-                reason = "the file has no rows" if found.trouble is None else str(found.trouble)
-                passed_over.append((found.path, reason))
-            refused |= found.refused
+                troubles[found.path] = "the file has no rows" if found.trouble is None else str(found.trouble)
+            troubles |= {found.path if found.named else user: reason for user, reason in found.refused.items()}
             reasons += found.reasons
             if progress is not None:
                 progress(number)
         with room():
             file.flush()
-        # the format that tells the user from the name may be known only after a file that gave none
-        troubles = refused | {user_of(own, form): reason for own, reason in passed_over}
-        unusable = {user: reason for user, reason in sorted(troubles.items()) if user not in rows}
+        # the format and the names that tell the users are known after the last file only
+        users, way = told_apart(named, form)
+        rows: dict[str, list[Block]] = {}
+        for key, own in blocks.items():
+            rows.setdefault(users[key] if isinstance(key, PurePath) else key, []).extend(own)
+        for own in rows.values():
+            own.sort()  # as they were read
+        why_not = {users[key] if isinstance(key, PurePath) else key: reason for key, reason in troubles.items()}
+        unusable = {user: reason for user, reason in sorted(why_not.items()) if user not in rows}
         if not rows:
             why = next((f"{user}: {reason}" for user, reason in unusable.items()), "no rows")
             raise TraceError(f"Nothing to read in {Path(path).absolute()}: {why}.")
         if reasons:
             rules = ", ".join(f"{rule} ({count})" for rule, count in reasons.most_common())
             warnings.warn(f"{reasons.total()} rows could not be read: {rules}.", TraceWarning, stacklevel=3)
-        yield Spool(file, rows, unusable)
+        ways = sorted({way if isinstance(key, PurePath) else "column" for key in blocks})
+        yield Spool(file, rows, unusable, " and ".join(ways))
 
 
 @contextmanager
@@ -118,18 +126,18 @@ def room() -> Iterator[None]:
         raise OutputError(f"{where} Set TMPDIR to another.") from error
 
 
-def append(found: pd.DataFrame, file: IO[bytes], rows: dict[str, Rows]) -> None:
+def append(found: FileRead, file: IO[bytes], blocks: dict[Key, list[Block]]) -> None:
     """Put the rows of one file of the data set behind those before it, every user's together."""
-    user, names = pd.factorize(found["user_id"].to_numpy(dtype=object))
+    user, names = pd.factorize(found.rows["user_id"].to_numpy(dtype=object))
     order = np.argsort(user, kind="stable")
-    packed = np.empty(len(found), ROW)
-    packed["tracked_at"] = found["tracked_at"].dt.tz_localize(None).to_numpy().astype("int64")[order]
+    packed = np.empty(len(order), ROW)
+    packed["tracked_at"] = found.rows["tracked_at"].dt.tz_localize(None).to_numpy().astype("int64")[order]
     for column in ("latitude", "longitude"):
-        packed[column] = found[column].to_numpy()[order]
+        packed[column] = found.rows[column].to_numpy()[order]
     start = file.tell()
     for name, own in zip(names, np.split(packed, np.cumsum(np.bincount(user))[:-1]), strict=True):
-        block, known = own.tobytes(), rows.setdefault(name, Rows())
+        block = own.tobytes()
         file.write(block)
-        known.blocks.append((start, len(block)))
-        known.digest.update(block)
+        key = found.path if found.named else name
+        blocks.setdefault(key, []).append((start, len(block), hashlib.sha256(block).digest()))
         start += len(block)

@@ -31,6 +31,7 @@ import pandas as pd
 
 from hideseek.arrays import refuse_if_too_large
 from hideseek.errors import SizeError, TraceError, broken_rule
+from hideseek.users import told_apart, user_of
 
 COLUMNS = ("user_id", "tracked_at", "latitude", "longitude")
 
@@ -79,7 +80,8 @@ class ReadReport:
     """What became of an input: ``read`` rows were good (``duplicates`` of them said twice), ``skipped`` were not.
 
     ``reasons`` counts the skipped rows by the rule they break, ``first_skipped`` says where the first of them stands
-    and which rule that is, and ``skipped_files`` why whole files were passed over.
+    and which rule that is, and ``skipped_files`` why whole files were passed over. Users were
+    ``told_apart_by`` a column of the files, the file name, the folder or the path.
     """
 
     files: int
@@ -89,6 +91,7 @@ class ReadReport:
     first_skipped: str = ""
     reasons: dict[str, int] = field(default_factory=dict, hash=False)
     skipped_files: tuple[str, ...] = ()
+    told_apart_by: str = ""
 
 
 class UnusableFileError(TraceError):
@@ -100,7 +103,8 @@ class FileRead:
     """What one file of a data set gave: its good ``rows``, or the ``trouble`` for which it was passed over.
 
     ``reasons`` counts the other rows by the rule they break, ``first_skipped`` says where the first of them stands and
-    which rule that is, ``refused`` has a rule for every user with such a row.
+    which rule that is, ``refused`` has a rule for every user with such a row. Its user is ``named`` by the
+    path, unless the rows say who it is.
     """
 
     label: str
@@ -110,6 +114,7 @@ class FileRead:
     reasons: Counter[str] = field(default_factory=Counter)
     first_skipped: str = ""
     refused: dict[str, str] = field(default_factory=dict)
+    named: bool = True
     trouble: UnusableFileError | None = None
 
 
@@ -121,6 +126,9 @@ def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.D
     in ``table.attrs["report"]`` (a :class:`ReadReport`) and announced by a :class:`TraceWarning`. Of several fixes of
     one user at one instant the first in the file stays. Routes in GPX files are plans, not fixes, and are not read.
 
+    A user is who a column of a CSV file says, or else the name of the file, or of its folder where the same file name
+    occurs in several folders; the report says what told the users apart.
+
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     cab = pathlib.Path(folder, "new_abboip.txt")
@@ -131,24 +139,41 @@ def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.D
     >>> traces.attrs["report"].read
     2
     """
-    parts: list[pd.DataFrame] = []
+    parts: list[FileRead] = []
+    named: list[tuple[PurePath, bool]] = []
     reasons: Counter[str] = Counter()
     first, skipped_files = "", []
     for file in each_file(path, format):
         if file.trouble is None:
-            parts.append(file.rows)
+            parts.append(file)
             reasons += file.reasons
             first = first or file.first_skipped
         else:
             skipped_files.append(f"{file.label}: {file.trouble}")
-    read, skipped = sum(map(len, parts)), reasons.total()
+        if file.named:
+            named.append((file.path, file.trouble is None))
+        format = file.format  # noqa: A001
+    read, skipped = sum(len(part.rows) for part in parts), reasons.total()
     if not read:
         raise TraceError(
             f"Nothing to read in {Path(path).absolute()}: {first or next(iter(skipped_files), 'no rows')}."
         )
-    table = in_order(pd.concat([part for part in parts if len(part)], ignore_index=True))
-    report = ReadReport(len(parts), read, read - len(table), skipped, first, dict(reasons), tuple(skipped_files))
-    table.attrs["report"] = report
+    users, way = told_apart(named, format)
+    ways = sorted({way if part.named else "column" for part in parts if len(part.rows)})
+    tables = [
+        part.rows.assign(user_id=users[part.path]) if part.named else part.rows for part in parts if len(part.rows)
+    ]
+    table = in_order(pd.concat(tables, ignore_index=True))
+    table.attrs["report"] = ReadReport(
+        files=len(parts),
+        read=read,
+        duplicates=read - len(table),
+        skipped=skipped,
+        first_skipped=first,
+        reasons=dict(reasons),
+        skipped_files=tuple(skipped_files),
+        told_apart_by=" and ".join(ways),
+    )
     troubles = [f"{skipped} of {read + skipped} rows could not be read, the first: {first}"] if skipped else []
     if skipped_files:
         troubles.append(f"{len(skipped_files)} files were passed over, the first: {skipped_files[0]}")
@@ -176,7 +201,7 @@ def each_file(path: str | os.PathLike[str], format: str | None = None) -> Iterat
                 format = format or found  # noqa: A001
                 if found is None or found != format:
                     raise _unknown(head, found, format)
-                sifted = _sifted(_READERS[found](_text(head + stream.read()), file), label)
+                sifted = _sifted(_READERS[found](_text(head + stream.read())), label, user_of(file, found))
             except UnusableFileError as trouble:
                 yield FileRead(label, file, format, trouble=trouble)
             else:
@@ -357,27 +382,20 @@ def _text(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def user_of(path: PurePath, format: str | None) -> str:  # noqa: A002
-    """Whose traces a file holds, by its name, in the formats that do not say it inside."""
-    if format == "geolife" and path.parent.name.lower() == "trajectory" and path.parent.parent.name:
-        return path.parent.parent.name
-    return path.stem.removeprefix("new_") if format == "cabspotting" else path.stem
-
-
-def _read_cabspotting(text: str, path: PurePath) -> Iterator[pd.DataFrame]:
+def _read_cabspotting(text: str) -> Iterator[pd.DataFrame]:
     for rows in _split(text, " ", 4, {0: float, 1: float, 3: float}):
         rows.columns = pd.Index(["latitude", "longitude", "tracked_at"])
-        yield rows.assign(user_id=user_of(path, "cabspotting"))
+        yield rows
 
 
-def _read_geolife(text: str, path: PurePath) -> Iterator[pd.DataFrame]:
+def _read_geolife(text: str) -> Iterator[pd.DataFrame]:
     for rows in _split(text, ",", 7, {0: float, 1: float, 5: str, 6: str}, skip=0 if _PLT_LINE.match(text) else 6):
         rows.columns = pd.Index(["latitude", "longitude", "date", "time"])
         times = rows["date"].str.cat(rows["time"], sep=" ")
-        yield rows.assign(user_id=user_of(path, "geolife"), tracked_at=times)
+        yield rows.assign(tracked_at=times)
 
 
-def _read_csv(text: str, path: PurePath) -> Iterator[pd.DataFrame]:
+def _read_csv(text: str) -> Iterator[pd.DataFrame]:
     skip = len(text) - len(text.lstrip("\n")) + 1
     header = _header(text.split("\n", skip)[skip - 1])
     if header is None:
@@ -388,11 +406,10 @@ def _read_csv(text: str, path: PurePath) -> Iterator[pd.DataFrame]:
     columns = {at: column for column, at in _locate(names).items()}
     kinds = {at: float if column in COLUMNS[2:] else str for at, column in columns.items()}
     for found in _split(text, separator, len(names), kinds, skip):
-        rows = found.rename(columns=columns)
-        yield rows if "user_id" in rows else rows.assign(user_id=path.stem)
+        yield found.rename(columns=columns)
 
 
-def _read_gpx(text: str, path: PurePath) -> Iterator[pd.DataFrame]:
+def _read_gpx(text: str) -> Iterator[pd.DataFrame]:
     """Read waypoints and the points of tracks.
 
     What harms parsers and no GPX file needs is refused: declared entities, endless nesting, and an element, a comment
@@ -421,7 +438,7 @@ def _read_gpx(text: str, path: PurePath) -> Iterator[pd.DataFrame]:
             rows.index = pd.RangeIndex(count + 1, count + len(rows) + 1, name="point")
             count += len(rows)
             points.found.clear()
-            yield rows.assign(user_id=path.stem)
+            yield rows
 
 
 class _Points:
@@ -454,7 +471,7 @@ class _Points:
         self.path.pop()
 
 
-_READERS: dict[str, Callable[[str, PurePath], Iterator[pd.DataFrame]]] = {
+_READERS: dict[str, Callable[[str], Iterator[pd.DataFrame]]] = {
     "cabspotting": _read_cabspotting,
     "geolife": _read_geolife,
     "gpx": _read_gpx,
@@ -620,11 +637,19 @@ def _faults(typed: pd.DataFrame) -> Iterator[tuple[str, str, npt.NDArray[np.bool
     yield "user_id", "given", users.isna().to_numpy() | (users.to_numpy(dtype=object) == "")
 
 
-def _sifted(blocks: Iterable[pd.DataFrame], label: str) -> tuple[pd.DataFrame, Counter[str], str, dict[str, str]]:
-    """The good rows with their types, the number of the others by reason, where the first of these is, and by user."""
+def _sifted(
+    blocks: Iterable[pd.DataFrame], label: str, user: str
+) -> tuple[pd.DataFrame, Counter[str], str, dict[str, str], bool]:
+    """The good rows with their types, the number of the others by reason, where the first of these is, and by user.
+
+    At last, whether the rows are this user's, since they do not say whose they are.
+    """
     parts: list[pd.DataFrame] = []
     reasons, first, refused = Counter[str](), "", dict[str, str]()
-    for rows in blocks:
+    named = True
+    for found in blocks:
+        named = named and ("user_id" not in found or found.empty)
+        rows = found if "user_id" in found else found.assign(user_id=user)
         typed, broken = _sift(rows)
         if len(typed):
             parts.append(typed)
@@ -633,9 +658,9 @@ def _sifted(blocks: Iterable[pd.DataFrame], label: str) -> tuple[pd.DataFrame, C
             reasons.update(broken[bad])
             first = first or f"{label}, {rows.index.name} {rows.index[bad[0]]}: {broken[bad[0]]}"
             new = bad[~rows["user_id"].iloc[bad].duplicated().to_numpy()]
-            for user, rule in zip(_names(rows["user_id"].iloc[new]).fillna(""), broken[new], strict=True):
-                refused.setdefault(user, rule)
-    return pd.concat(parts) if parts else pd.DataFrame(), reasons, first, refused
+            for whose, rule in zip(_names(rows["user_id"].iloc[new]).fillna(""), broken[new], strict=True):
+                refused.setdefault(whose, rule)
+    return pd.concat(parts) if parts else pd.DataFrame(), reasons, first, refused, named
 
 
 def _sift(rows: pd.DataFrame) -> tuple[pd.DataFrame, npt.NDArray[np.object_]]:
@@ -665,8 +690,11 @@ def in_order(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _legible(name: str) -> str:
-    """Replace the bytes of a file name that are no text; neither a terminal nor pandas with Arrow would take them."""
-    return name.encode("utf-8", "replace").decode()
+    r"""Write bytes of a file name that are no text as \xff, and a backslash as two, so that no two names become one.
+
+    Neither a terminal nor pandas with Arrow would take such bytes.
+    """
+    return name.replace("\\", r"\\").encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _short(text: str, most: int = 80) -> str:

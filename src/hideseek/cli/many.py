@@ -225,7 +225,8 @@ def fleet_command(
     """Design for every user in a data set: a codebook each, and one table of labels.
 
     Started again, an interrupted run goes on. Users whose data cannot be used stand in the table with the reason; the
-    exit status is 1 if there are no others.
+    exit status is 1 if there are no others. Users are told apart by a column of a CSV file, by the file name, or by the
+    folder where the same file name occurs in several.
     """
     edges = None if box is None else box_from(box)
     job = Job(size_from(grid), edges, step, memory, gaps, tuple(privacy), quality, tuple(budget))
@@ -247,6 +248,7 @@ def fleet_command(
 def fleet_words(found: Fleet) -> list[tuple[str, str]]:
     """What became of a fleet, in words."""
     words = [
+        ("users told apart by", found.told_apart_by),
         ("protected", f"{found.users - found.unusable} users, {found.codebooks} codebooks"),
         ("of all, done by a run before", str(found.reused)),
         ("not protected", str(found.unusable)),

@@ -119,6 +119,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     walks: int | None = None
     codebook: str | None = None
     bytes: int | None = None
+    sha256: str | None = None
     seconds: float | None = None
     reason: str | None = None
 

@@ -1,7 +1,8 @@
 """The folder of a fleet, on this machine or anywhere fsspec reaches: written so that a killed run can go on.
 
 ``fleet.json`` says what is done; ``codebooks/DESIGN/USER.hideseek`` are the results; ``done/USER.json`` comes last of
-all that belongs to a user, with the user's rows of the table; ``labels.parquet`` is put together from these at the end.
+all that belongs to a user, with the user's rows of the table and the digests by which a change is seen;
+``labels.parquet`` is put together from these at the end.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 import msgspec
@@ -30,11 +31,13 @@ if TYPE_CHECKING:  # both take long to import
     from fsspec import AbstractFileSystem
 
 Item = TypeVar("Item")
-SCHEMA = 1
+SCHEMA = 2
 LONGEST = 100  # characters of a user in a file name
-TOGETHER = 1000  # marks read at a time
+TOGETHER = 100  # files read at a time: a codebook may have megabytes
+NAMED = 5  # users in an error
 PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
 ABOUT, LABELS = "fleet.json", "labels.parquet"
+RESULT = re.compile(r"labels\.parquet|done/[^./]+\.json|codebooks/[^/]+/[^./]+\.hideseek")
 # what a killed run may leave behind
 HALF_WRITTEN = re.compile(
     r"(\.(fleet\.json|labels\.parquet)|done/\.[^/]+\.json|codebooks/[^/]+/\.[^/]+\.hideseek)\.\w{8}"
@@ -43,11 +46,12 @@ HALF_WRITTEN = re.compile(
 
 
 class Mark(msgspec.Struct, forbid_unknown_fields=True):
-    """A user is finished: with these rows of the table, from traces with this digest."""
+    """A user is finished: with these rows of the table, from traces with this digest; ``seal`` is of all this."""
 
     user: str
     digest: str
     rows: list[Row]
+    seal: str = ""
 
 
 class Outputs:
@@ -55,8 +59,10 @@ class Outputs:
 
     def __init__(self, url: str | os.PathLike[str], job: Job) -> None:
         self.job = job
+        self.about = msgspec.json.encode({"schema": SCHEMA, "hideseek": version("hideseek"), **asdict(job)})
         self.fs, self.root = file_system(url)
         self.local = "file" in self.fs.protocol
+        self.handle: int | None = None  # of the folder, while it is taken
 
     def path(self, name: str) -> str:
         """Where a file of the folder is."""
@@ -66,10 +72,26 @@ class Outputs:
         """By what name anybody finds a file of the folder."""
         return self.path(name) if self.local else str(self.fs.unstrip_protocol(self.path(name)))
 
+    def apart_from(self, data: Path) -> None:
+        """Refuse a folder whose files would be read with the data, or written into it."""
+        if not self.local:
+            return
+        with self.reached():
+            read = data.resolve()
+            written = [Path(self.path(name)).resolve() for name in (ABOUT, LABELS, "codebooks", "done")]
+        if any(one.is_relative_to(read) or read.is_relative_to(one) for one in written):
+            rule = "a folder apart from the data: the next run would take its files for users"
+            raise broken_rule("out", "fleet", rule, f"{self.root}, with data in {data}", "Give another folder.")
+
     @contextmanager
     def reached(self) -> Iterator[None]:
         """Tell in one way what goes wrong with a disk, or with a store, each of which has errors of its own."""
         try:
+            if self.handle is not None and not is_at(self.handle, self.root):
+                moved = f"The folder {self.address('')} for the results was moved or replaced during the run."
+                raise OutputError(
+                    f"{moved} Put it back, or give where it is now as 'out', and run this again to go on."
+                )
             yield
         except HideseekError:
             raise
@@ -81,6 +103,8 @@ class Outputs:
         """Write a file; on an object store it is whole or not there by itself."""
         with self.reached():
             if self.local:
+                for folder in reversed(PurePosixPath(name).parents):  # their names are those of users
+                    Path(self.path(str(folder))).mkdir(mode=0o700, exist_ok=True)
                 write_privately(Path(self.path(name)), content)
                 return
             self.fs.makedirs(self.path(name).rpartition("/")[0], exist_ok=True)
@@ -99,14 +123,15 @@ class Outputs:
             files = self.fs.find(self.root, detail=True)
         return {name.removeprefix(self.root).lstrip("/"): about["size"] for name, about in files.items()}
 
-    def read(self, names: Sequence[str]) -> list[bytes]:
-        """The contents of files, many at a time where the store can do so."""
-        with self.reached():
-            contents = self.fs.cat_ranges([self.path(name) for name in names], None, None)
-            for content in contents:
-                if isinstance(content, Exception):
-                    raise content
-        return list(contents)
+    def read(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """The contents of those files that are there, several at a time where the store can do so."""
+        for some in batched(names, TOGETHER):
+            with self.reached():
+                contents = self.fs.cat_ranges([self.path(name) for name in some], None, None)
+                for content in contents:
+                    if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
+                        raise content
+            yield from ((name, got) for name, got in zip(some, contents, strict=True) if isinstance(got, bytes))
 
     @contextmanager
     def taken(self) -> Iterator[None]:
@@ -116,37 +141,38 @@ class Outputs:
             yield
             return
         with self.reached():
-            for folder in ("", "codebooks", "done"):  # their names are those of users
-                Path(self.path(folder)).mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+            Path(self.root).mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            lock(handle, self.root)
+            lock(self.handle, self.root)
             self.begin()
             yield
         finally:
-            os.close(handle)
+            os.close(self.handle)
+            self.handle = None
 
     def begin(self) -> None:
         """Say what is done here; what a killed run left half written goes."""
         before = self.found()
-        about = {"schema": SCHEMA, "hideseek": version("hideseek"), **asdict(self.job)}
-        ours = msgspec.json.decode(msgspec.json.encode(about))
-        if ABOUT in before and any(name.startswith("done/") for name in before):
-            self.refuse_another(ours)
+        if any(map(RESULT.fullmatch, before)):
+            self.refuse_another()
         for name in filter(HALF_WRITTEN.fullmatch, before):
             self.remove(name)
-        self.write(ABOUT, msgspec.json.format(msgspec.json.encode(ours), indent=2) + b"\n")
+        self.write(ABOUT, msgspec.json.format(self.about, indent=2) + b"\n")
 
-    def refuse_another(self, ours: dict[str, Any]) -> None:
-        """Refuse a folder in which users were finished in another way than we would."""
+    def refuse_another(self) -> None:
+        """Refuse a folder with results that were made in another way than we would, or nobody knows how."""
+        ours = msgspec.json.decode(self.about, type=dict[str, Any])
         try:
-            theirs = msgspec.json.decode(self.read([ABOUT])[0], type=dict[str, Any])
+            theirs = msgspec.json.decode(dict(self.read([ABOUT])).get(ABOUT, b""), type=dict[str, Any])
         except msgspec.DecodeError:
             theirs = {}
         differ = [name for name in theirs | ours if theirs.get(name) != ours.get(name)]
         if differ:
             got = "; ".join(f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for" for name in differ)
             way_out = "Give another folder, or the options it was begun with."
+            if not theirs:
+                got, way_out = f"results without a readable {ABOUT}, which tells their job,", "Give another folder."
             raise broken_rule("out", "fleet", "a folder that is empty or holds the same job", got, way_out)
 
     def finish(self, user: str, digest: str, results: Sequence[Result]) -> None:
@@ -159,22 +185,43 @@ class Outputs:
             else:
                 self.remove(codebook_name(user, *design))
         rows = [
-            msgspec.structs.replace(row, codebook=codebook_name(user, row.privacy_metric, row.budget)) if book else row
+            msgspec.structs.replace(
+                row,
+                codebook=codebook_name(user, row.privacy_metric, row.budget),
+                sha256=hashlib.sha256(book).hexdigest(),
+            )
+            if book
+            else row
             for row, book in results
         ]
-        self.write(mark_name(user), msgspec.json.encode(Mark(user, digest, rows)))
+        mark = Mark(user, digest, rows)
+        self.write(mark_name(user), msgspec.json.encode(msgspec.structs.replace(mark, seal=self.seal_of(mark))))
+
+    def seal_of(self, mark: Mark) -> str:
+        """What is the same only where the mark and the job are."""
+        return hashlib.sha256(self.about + msgspec.json.encode(msgspec.structs.replace(mark, seal=""))).hexdigest()
 
     def marks(self, users: Iterable[str]) -> Iterator[Mark]:
-        """The marks of those users that are finished: marked, and with all their codebooks still there."""
+        """The marks of those users that are finished: all that was written for them is there, as it was written."""
         there = self.found()
         for some in batched((user for user in users if mark_name(user) in there), TOGETHER):
-            for user, content in zip(some, self.read([mark_name(user) for user in some]), strict=True):
-                try:
-                    mark = msgspec.json.decode(content, type=Mark)
-                except msgspec.DecodeError:  # cut short, on a file system that can do so
-                    continue
-                if mark.user == user and all(there.get(row.codebook) == row.bytes for row in mark.rows if row.codebook):
+            contents = dict(self.read(map(mark_name, some)))
+            marks = [mark for user in some if (mark := self.mark_of(user, contents.get(mark_name(user), b"")))]
+            books = [(row.codebook, row.bytes) for mark in marks for row in mark.rows if row.codebook]
+            # a file of another size is another one, and perhaps too large to be read
+            whole = self.read(name for name, size in books if there.get(name) == size)
+            digests = {name: hashlib.sha256(content).hexdigest() for name, content in whole}
+            for mark in marks:
+                if all(digests.get(row.codebook) == row.sha256 for row in mark.rows if row.codebook):
                     yield mark
+
+    def mark_of(self, user: str, content: bytes) -> Mark | None:
+        """The mark of a user from its file, unless that is damaged, another user's or another job's."""
+        try:
+            mark = msgspec.json.decode(content, type=Mark)
+        except msgspec.DecodeError:
+            return None
+        return mark if (mark.user, mark.seal) == (user, self.seal_of(mark)) else None
 
     def departed(self, users: Iterable[str]) -> int:
         """How many others than these users were finished here by a run before."""
@@ -182,18 +229,33 @@ class Outputs:
         return sum(name.startswith("done/") and name not in here for name in self.found())
 
     def assemble(self, users: Sequence[str]) -> pa.Table:
-        """Put the labels of users, all finished, together in one file, and return them."""
+        """Put the labels of users together in one file, and return them; refused if any user is not finished."""
         import pyarrow as pa
         from pyarrow import parquet
 
         kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
         schema = pa.schema([(name, kinds[(get_args(hint) or [hint])[0]]) for name, hint in get_type_hints(Row).items()])
         parts = batched((msgspec.structs.asdict(row) for mark in self.marks(users) for row in mark.rows), TOGETHER)
-        table = pa.concat_tables([pa.Table.from_pylist(part, schema) for part in parts])
+        table = pa.concat_tables([schema.empty_table(), *(pa.Table.from_pylist(part, schema) for part in parts)])
+        present = set(table["user"].to_pylist())
+        if lost := [user for user in users if user not in present]:
+            who = ", ".join(lost[:NAMED]) + (f", and {len(lost) - NAMED} more" if len(lost) > NAMED else "")
+            what = (
+                f"The results of {len(lost)} of {len(users)} users are not in {self.address('')} as they were written"
+            )
+            raise OutputError(f"{what}: {who}. Run this again to go on.")
         content = io.BytesIO()
         parquet.write_table(table, content)
         self.write(LABELS, content.getvalue())
         return table
+
+
+def is_at(handle: int, path: str) -> bool:
+    """Whether an open folder is the one at this path."""
+    try:
+        return os.path.samestat(os.fstat(handle), Path(path).stat())
+    except FileNotFoundError:
+        return False
 
 
 def lock(handle: int, folder: str) -> None:

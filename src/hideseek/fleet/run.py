@@ -28,7 +28,8 @@ class Fleet:
     ``reused`` of them were finished by a run before; ``reasons`` counts the ``unusable`` ones, who have no codebook;
     ``departed`` others, no longer in the data, were finished by a run before, and their files are still there.
     ``kept`` is the mean share of the ceiling that is left over all codebooks (None where there is none), ``seconds``
-    what a user with codebooks took of a core in the mean.
+    what a user with codebooks took of a core in the mean. Users were ``told_apart_by`` what
+    :class:`hideseek.ReadReport` says.
     """
 
     labels: str
@@ -40,6 +41,7 @@ class Fleet:
     codebooks: int
     kept: float | None
     seconds: float | None
+    told_apart_by: str
 
 
 def fleet(
@@ -55,8 +57,9 @@ def fleet(
     ``data`` is what :func:`hideseek.read_traces` reads, ``out`` a folder, or an address that fsspec knows. The engine
     is ``"joblib"``, so many ``workers`` on this machine (default: one a core), or ``"dask://HOST:PORT"``; the results
     depend neither on it, nor on the number of workers. A user who cannot be used stands in the table with the reason.
-    Called again with the same folder and job, it does what is missing. ``progress`` is called with what is being done,
-    how much is done and how much there is (0: not known).
+    Called again with the same folder and job, it does what is missing or no longer as it was written. At the end all
+    results are compared with their digests, and an :class:`hideseek.OutputError` names whose are not there.
+    ``progress`` is called with what is being done, how much is done and how much there is (0: not known).
 
     >>> from hideseek import synthetic_city
     >>> synthetic_city(people=2, days=2).to_csv("city.csv", index=False)
@@ -77,6 +80,7 @@ def fleet(
         raise TraceError(f"There is no file or folder {source}.")
     tell = progress or (lambda *_: None)
     outputs = Outputs(out, job)
+    outputs.apart_from(source)
     with (
         engine_of(engine, workers) as hands,
         outputs.taken(),
@@ -93,7 +97,8 @@ def fleet(
             outputs.finish(user, digests[user], results or [(Row(user=user, fixes=len(traces), reason=DIED), b"")])
             tell("users", done, len(digests))
         table = outputs.assemble(sorted(digests))
-        return summary(table, outputs.address(LABELS), len(finished), outputs.departed(digests))
+        departed = outputs.departed(digests)
+        return summary(table, outputs.address(LABELS), len(finished), departed, spool.told_apart_by)
 
 
 def is_finished(mark: Mark, digest: str) -> bool:
@@ -101,7 +106,7 @@ def is_finished(mark: Mark, digest: str) -> bool:
     return mark.digest == digest and all(row.reason != DIED for row in mark.rows)
 
 
-def summary(table: pa.Table, labels: str, reused: int, departed: int) -> Fleet:
+def summary(table: pa.Table, labels: str, reused: int, departed: int, told_apart_by: str) -> Fleet:
     """The facts of a table of labels."""
     rows = table.select(["user", "kept", "seconds", "reason"]).to_pandas()
     designed = rows[rows["kept"].notna()]
@@ -116,4 +121,5 @@ def summary(table: pa.Table, labels: str, reused: int, departed: int) -> Fleet:
         codebooks=len(designed),
         kept=float(designed["kept"].mean()) if len(designed) else None,
         seconds=float(designed["seconds"].sum() / designed["user"].nunique()) if len(designed) else None,
+        told_apart_by=told_apart_by,
     )
