@@ -36,7 +36,7 @@ class Label:
     ``prior_risk`` that of one who is shown nothing. ``ceiling`` is what no mechanism that loses no more quality can
     exceed against an adversary who remembers everything, and ``kept`` the share of it that is left against the filter.
     A codebook keeps its budget given the releases that it remembers. Given *every* release so far the expected loss
-    may exceed it: ``over_budget`` is the share of accesses at which it does, and ``worst_loss`` the largest that was
+    may exceed it: ``over_budget`` is the share of accesses at which it does, and ``worst_loss_given_all`` the largest
     found. ``gain`` is the share by which the filter errs more than with the codebook beside, where there is one.
     ``walks`` is 0 where nothing had to be simulated.
     """
@@ -49,7 +49,7 @@ class Label:
     in_between: Estimate | None
     quality_loss: float
     over_budget: Estimate
-    worst_loss: float
+    worst_loss_given_all: float
     prior_risk: float
     ceiling: float
     kept: Estimate
@@ -111,7 +111,7 @@ def evaluate(
         in_between=found.get(Adversary.IN_BETWEEN),
         quality_loss=float(carried.loss.mean()),
         over_budget=estimated(course, over, weights),
-        worst_loss=float(losses.max()),
+        worst_loss_given_all=float(losses.max()),
         prior_risk=prior_risk,
         ceiling=most,
         kept=share(found[Adversary.FILTER], most),

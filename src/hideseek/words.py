@@ -217,7 +217,7 @@ def loss_words(label: Label, budget: float, unit: str) -> str:
     return (
         f"Quality lost: {loss} on average. The budget holds given the releases that the codebook remembers; given "
         f"every release so far the expected loss exceeds it at {in_percent(label.over_budget)} of the accesses, and is "
-        f"{label.worst_loss:.6g} {unit}".strip()
+        f"{label.worst_loss_given_all:.6g} {unit}".strip()
         + " at most of those found."
     )
 

@@ -109,6 +109,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     predictor_high: float | None = None
     quality_loss: float | None = None
     worst_loss: float | None = None
+    over_budget: float | None = None
+    over_budget_low: float | None = None
+    over_budget_high: float | None = None
+    worst_loss_given_all: float | None = None
     prior_risk: float | None = None
     ceiling: float | None = None
     kept: float | None = None
@@ -170,8 +174,12 @@ def designed(profile: MarkovProfile, job: Job, privacy: str, budget: str) -> byt
 
 def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:
     """The columns of a row that a codebook and its label fill."""
-    numbers: dict[str, float | int] = {"budget_value": codebook.budget, "worst_loss": codebook.deployed.worst_loss}
-    for name in ("window", "filter", "smoother", "viterbi", "predictor", "kept"):
+    numbers: dict[str, float | int] = {
+        "budget_value": codebook.budget,
+        "worst_loss": codebook.deployed.worst_loss,
+        "worst_loss_given_all": label.worst_loss_given_all,
+    }
+    for name in ("window", "filter", "smoother", "viterbi", "predictor", "over_budget", "kept"):
         estimate: Estimate = getattr(label, name)
         numbers[name] = float(estimate)
         if name != "window":  # worked out, never simulated
