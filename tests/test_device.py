@@ -123,7 +123,7 @@ def test_the_words_are_the_operating_systems_whole_32_bits(monkeypatch):
 
 @pytest.mark.parametrize("name", SCENARIOS)
 @given(data=st.data())
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_step_by_step_the_device_exposes_what_the_codebook_simulates(name, data):
     walk = data.draw(st.lists(st.integers(0, 2), min_size=8, max_size=8))
     drawn = data.draw(st.lists(st.integers(0, 2**32 - 1), min_size=8, max_size=8))
@@ -308,7 +308,7 @@ def every_so_often(name, furthest):
 def test_at_most_one_output_a_step_through_retries_crashes_and_clocks(name, furthest):
     run_state_machine_as_test(
         lambda: every_so_often(name, furthest)(),
-        settings=settings(max_examples=25, stateful_step_count=25, deadline=None),
+        settings=settings(max_examples=25, stateful_step_count=25),
     )
 
 
@@ -590,7 +590,7 @@ def test_a_state_cut_anywhere_is_refused(used):
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_flipped_byte_never_escapes_as_another_error(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("flip") / "state"
     device = Device(book("transition"), path)

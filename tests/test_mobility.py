@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hideseek import (
@@ -47,7 +47,6 @@ def chains(draw):
 
 
 @given(chains())
-@settings(deadline=None)
 def test_the_long_run_law_stays_under_the_transitions(chain):
     np.testing.assert_allclose(chain.stationary @ chain.transition, chain.stationary, atol=1e-12)
     assert chain.stationary.sum() == pytest.approx(1)
@@ -55,7 +54,6 @@ def test_the_long_run_law_stays_under_the_transitions(chain):
 
 
 @given(chains(), st.integers(1, 4))
-@settings(deadline=None)
 def test_sequences_have_the_probabilities_of_their_steps(chain, length):
     law = possible_trajectories(chain, range(length))
     assert law.probability.sum() == pytest.approx(1)
@@ -70,7 +68,6 @@ def test_sequences_have_the_probabilities_of_their_steps(chain, length):
 
 
 @given(chains())
-@settings(deadline=None)
 def test_skipped_offsets_are_summed_out(chain):
     law = possible_trajectories(chain, (-3, 0, 1))
     leap = np.linalg.matrix_power(chain.transition, 3)

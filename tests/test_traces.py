@@ -341,7 +341,7 @@ def test_a_quote_left_open_costs_one_row_and_not_the_rest(tmp_path):
         assert len(read_traces(put(tmp_path, "x.csv", text))) == 2
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(
         st.tuples(
@@ -639,13 +639,13 @@ FUZZ = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=FUZZ, name=st.sampled_from([None, *FORMATS]))
 def test_any_bytes_give_a_valid_table_or_a_trace_error(tmp_path, content, name):
     reads_or_refuses(put(tmp_path, "fuzz", content), name)
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(contents=st.lists(FUZZ, min_size=1, max_size=3), name=st.sampled_from([None, *FORMATS]))
 def test_any_folder_gives_a_valid_table_or_a_trace_error(tmp_path, contents, name):
     for number in range(3):
