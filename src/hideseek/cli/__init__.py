@@ -40,8 +40,8 @@ def main() -> None:
     except (HideseekError, OSError) as error:
         status = failed(error, str(error))
     except UsageError as error:  # without a message, the help was shown instead
-        hint = f" See {error.ctx.command_path} --help." if error.ctx else ""
-        status = failed(error, error.format_message() + hint) if error.message else 2
+        message, where = error.format_message(), error.ctx.command_path if error.ctx else "hideseek"
+        status = failed(error, f"{message} See {where} --help.") if message else 2
     raise SystemExit(status)
 
 
