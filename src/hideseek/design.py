@@ -16,6 +16,7 @@ import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
 from hideseek.arrays import FloatArray, IntArray, one_of, product, scalar, whole_number
+from hideseek.boundary import checked
 from hideseek.codebook import Codebook, Deployed, looks_back
 from hideseek.draft import Choice, Draft, Ends, Made, attack_of, make
 from hideseek.errors import ParameterError, SolverError, broken_rule
@@ -72,6 +73,7 @@ class Runs:
     missed: list[list[Moment]]
 
 
+@checked
 def design(
     profile: Profile,
     scenario: Scenario,

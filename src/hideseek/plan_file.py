@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from hideseek.arrays import frozen
+from hideseek.boundary import checked
 from hideseek.documents import (
     PLACE,
     Amount,
@@ -59,6 +60,7 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
 PLAN = FileKind("plan", 1, _Document, PlanError)
 
 
+@checked
 def save_plan(game: RepeatedGame, planner: Planner, path: str | os.PathLike[str]) -> None:
     """Write a planner and its game whole or not at all, readable by its owner only.
 
@@ -77,6 +79,7 @@ def save_plan(game: RepeatedGame, planner: Planner, path: str | os.PathLike[str]
     PLAN.save(path, content, "save_plan")
 
 
+@checked
 def load_plan(path: str | os.PathLike[str], profile: MarkovProfile | None = None) -> tuple[RepeatedGame, Planner]:
     """Read a planner and its game (see :func:`save_plan`), refused unless the game is the one it was made for.
 

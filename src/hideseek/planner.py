@@ -20,6 +20,7 @@ from enum import StrEnum
 import numpy as np
 
 from hideseek.arrays import FloatArray, frozen, one_of, scalar, whole_number
+from hideseek.boundary import checked
 from hideseek.errors import PlanError, SolverError, broken_rule, rule_text
 from hideseek.game import Alternatives, Game
 from hideseek.metrics import MetricLike
@@ -55,6 +56,7 @@ class Mode(StrEnum):
     TRADE_OFF = "trade-off"  # privacy now for more of it later
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Planner:
     """What the future of a belief is worth at most: the least of ``cuts`` [cut, state], at the next access.
@@ -109,6 +111,7 @@ class Planner:
 Trained = Callable[[int, int, float, float], None]  # walks done, walks, privacy an access in the last ones, bound
 
 
+@checked
 def plan(
     profile: Profile,
     privacy: MetricLike,

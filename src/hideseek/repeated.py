@@ -27,6 +27,7 @@ from hideseek.arrays import (
     scalar,
     whole_number,
 )
+from hideseek.boundary import checked
 from hideseek.errors import BudgetError, broken_rule, rule_text
 from hideseek.game import Game
 from hideseek.metrics import Metric, MetricLike, as_metric
@@ -37,6 +38,7 @@ from hideseek.solve import Solution, solve
 ROUNDING = 1e-9  # in the unit of errors: a ceiling below this is none
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class RepeatedGame:
     """One game for all accesses: see :meth:`of`.

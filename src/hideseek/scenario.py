@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hideseek.arrays import IntArray, whole_number
+from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 
 Offsets = tuple[int, ...]
 
 
+@checked
 @dataclass(frozen=True)
 class Scenario:
     """Offsets relative to now (0): past is negative, future positive.

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from hideseek.boundary import checked
 from hideseek.errors import TraceError, broken_rule
 
 COLUMNS = ("user_id", "tracked_at", "latitude", "longitude")
@@ -99,6 +100,7 @@ class FileRead:
     trouble: UnusableFileError | None = None
 
 
+@checked
 def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.DataFrame:  # noqa: A002
     """Read a file, a folder or a tar archive of traces into one table, sorted by user and time.
 
@@ -171,6 +173,7 @@ def each_file(path: str | os.PathLike[str], format: str | None = None) -> Iterat
         raise TraceError(f"{root} cannot be read: {error}") from error
 
 
+@checked
 def check_traces(table: pd.DataFrame, owner: str) -> pd.DataFrame:
     """Return a table made by hand as :func:`read_traces` would, or raise a ParameterError in the name of ``owner``.
 

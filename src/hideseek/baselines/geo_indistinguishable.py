@@ -22,12 +22,14 @@ from scipy.sparse import csgraph
 
 from hideseek.arrays import FloatArray, IntArray, nonnegative, scalar
 from hideseek.baselines.rival import Setting
+from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 from hideseek.game import Game, Rows
 from hideseek.mechanism import Mechanism
 from hideseek.solve import LeastLoss, Solution, least_loss, solve
 
 
+@checked
 def spanner(distance: npt.ArrayLike, dilation: float) -> IntArray:
     """Pairs of places [edge, 2] that connect all places by paths at most ``dilation`` times as long as the distances.
 
@@ -68,6 +70,7 @@ def between_places(distance: npt.ArrayLike, owner: str) -> FloatArray:
     return shorter
 
 
+@checked
 def geo_indistinguishable_rows(distance: npt.ArrayLike, epsilon: float, releases: int, dilation: float = 1.0) -> Rows:
     """The rows under which every mechanism is ``epsilon``-geo-indistinguishable, for all pairs of places.
 
@@ -96,6 +99,7 @@ def geo_indistinguishable_rows(distance: npt.ArrayLike, epsilon: float, releases
     return Rows.for_each_release(sparse.csr_array((value, place), shape=(len(row), len(apart))), releases)
 
 
+@checked
 def optimal_geo_indistinguishable(setting: Setting, epsilon: float, dilation: float = 1.1) -> LeastLoss:
     """The ``epsilon``-geo-indistinguishable mechanism of least expected quality loss; epsilon is per metre.
 
@@ -112,6 +116,7 @@ def optimal_geo_indistinguishable(setting: Setting, epsilon: float, dilation: fl
     return least_loss(with_rows(setting, epsilon, dilation))
 
 
+@checked
 def joint_optimum(setting: Setting, epsilon: float, budget: float, dilation: float = 1.1) -> Solution:
     """The most private of the ``epsilon``-geo-indistinguishable mechanisms within a budget (Shokri 2014).
 
@@ -136,6 +141,7 @@ def with_rows(setting: Setting, epsilon: float, dilation: float) -> Game:
     return replace(game, rows=rows)
 
 
+@checked
 def with_distortion(setting: Setting, epsilon: float) -> Mechanism:
     """The joint optimum at an epsilon, for what the cheapest mechanism loses at half of it.
 

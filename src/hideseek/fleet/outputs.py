@@ -140,7 +140,7 @@ class Outputs:
         """Refuse a folder in which users were finished in another way than we would."""
         try:
             theirs = msgspec.json.decode(self.read([ABOUT])[0], type=dict[str, Any])
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             theirs = {}
         differ = [name for name in theirs | ours if theirs.get(name) != ours.get(name)]
         if differ:
@@ -170,7 +170,7 @@ class Outputs:
             for user, content in zip(some, self.read([mark_name(user) for user in some]), strict=True):
                 try:
                     mark = msgspec.json.decode(content, type=Mark)
-                except msgspec.DecodeError:  # cut short, on a file system that can do so
+                except (msgspec.DecodeError, UnicodeDecodeError):  # cut short, on a file system that can do so
                     continue
                 if mark.user == user and all(there.get(row.codebook) == row.bytes for row in mark.rows if row.codebook):
                     yield mark

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hideseek.boundary import checked
 from hideseek.design import Advance
 from hideseek.errors import TraceError, broken_rule
 from hideseek.fleet.engines import each_result, engine_of
@@ -42,6 +43,7 @@ class Fleet:
     seconds: float | None
 
 
+@checked
 def fleet(
     data: str | os.PathLike[str],
     out: str | os.PathLike[str],
