@@ -809,8 +809,20 @@ def test_online_modules_draw_from_nothing_but_the_operating_system():
                 if parts[0] == "hideseek" and len(parts) > 1 and (root / f"{parts[1]}.py").exists():
                     waiting.append(parts[1])
     assert seen == {
-        *("device", "codebook", "stage", "table", "metrics", "scenario", "regions", "files", "arrays", "errors"),
-        *("traces", "documents", "sealed"),
+        *(
+            "device",
+            "codebook",
+            "stage",
+            "table",
+            "metrics",
+            "scenario",
+            "regions",
+            "files",
+            "arrays",
+            "boundary",
+            "errors",
+        ),
+        *("traces", "documents", "sealed", "boundary"),
     }
 
 
@@ -866,7 +878,7 @@ def test_a_time_without_an_offset_is_a_broken_rule(path, at):
 )
 def test_a_point_that_is_none_is_a_broken_rule(path, point):
     device = Device(book("planned"), path)
-    with pytest.raises(ParameterError, match="'latitude and longitude'"):
+    with pytest.raises(ParameterError, match=r"'latitude( and longitude)?' parameter"):
         device.expose(*point, when(0), [POINTS[0]])
     with pytest.raises(ParameterError, match="'ahead'"):
         device.expose(*POINTS[0], when(0), [point])

@@ -308,5 +308,5 @@ def test_a_budget_that_misses_the_least_loss_by_rounding_is_the_least_loss():
 
 @pytest.mark.parametrize("nothing", [3, None, "game"])
 def test_what_is_no_game_is_refused(nothing):
-    with pytest.raises(ParameterError, match="a Game, or Alternatives"):
+    with pytest.raises(ParameterError, match="a Game or an Alternatives"):
         solve(nothing)

@@ -529,7 +529,7 @@ def test_a_missing_path_an_empty_folder_and_a_folder_of_nothing_are_trace_errors
         read_traces(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["shapefile", "CSV", "", 3])
+@pytest.mark.parametrize("name", ["shapefile", "CSV", ""])
 def test_an_unknown_format_name_lists_the_known_ones(tmp_path, name):
     with pytest.raises(
         ParameterError, match="'format' parameter of read_traces must be one of cabspotting, geolife, gpx, csv"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import os
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -21,6 +23,8 @@ Fits = Callable[[Any], bool]
 Rule = tuple[Fits, str]  # whether a value fits, and what it must be, in words
 
 ARRAY_LIKE = set(get_args(npt.ArrayLike))
+SEVERAL = "a sequence"
+NO_NAME = "embedded null byte"  # what Python says of a name that no file can have
 
 
 def checked(target: Target) -> Target:
@@ -68,10 +72,14 @@ def checking(function: Callable[..., Any], lists: bool = False) -> Callable[...,
                 raise refused(function, name, rules[name][1], value)
         try:
             return function(*arguments, **named)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             if isinstance(error, HideseekError):
                 raise
-            raise OutputError(error.errno, error.strerror, error.filename) from error
+            if isinstance(error, OSError):
+                raise OutputError(error.errno, error.strerror, error.filename) from error
+            if str(error) == NO_NAME:
+                raise OutputError(errno.EINVAL, NO_NAME) from error
+            raise
 
     return call
 
@@ -79,7 +87,10 @@ def checking(function: Callable[..., Any], lists: bool = False) -> Callable[...,
 def refused(function: Callable[..., Any], parameter: str, rule: str, value: object) -> ParameterError:
     """The error that names the type and not the value, which may be a true location."""
     owner = function.__qualname__.removesuffix(".__init__")
-    return broken_rule(parameter, owner, rule, type(value).__name__)
+    got = type(value).__name__
+    if rule.startswith(SEVERAL) and isinstance(value, list | tuple) and value:
+        got += f" of {' and '.join(sorted({type(one).__name__ for one in value}))}"
+    return broken_rule(parameter, owner, rule, got)
 
 
 def rules_of(function: Callable[..., Any], lists: bool) -> dict[str, Rule]:
@@ -127,8 +138,11 @@ def rule_of(annotation: Any, lists: bool) -> Rule:
 
 
 def named(kind: type) -> str:
-    """A type, with its article."""
-    return f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"
+    """A type, with its article, and where it is from unless that goes without saying."""
+    package = kind.__module__.partition(".")[0]
+    own = kind.__module__.startswith("hideseek") or package in sys.stdlib_module_names
+    name = kind.__name__ if own else f"{package} {kind.__name__}"
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 
 
 def fields(value: object) -> Mapping[str, object]:
@@ -143,8 +157,8 @@ def one_of_several(annotations: Sequence[Any], lists: bool) -> Rule:
     rules = [rule_of(one, lists) for one in annotations]
     if any(rule is CHECKS[os.PathLike] for rule in rules):
         rules = [rule for rule in rules if rule is not CHECKS[str]]
-    fit = [fits for fits, _ in rules]
-    return (lambda value: any(fits(value) for fits in fit)), " or ".join(words for _, words in rules)
+    fit, (*first, last) = [fits for fits, _ in rules], [words for _, words in rules]
+    return (lambda value: any(fits(value) for fits in fit)), f"{', '.join(first)} or {last}" if first else last
 
 
 def several(kind: Any, inner: Sequence[Any], lists: bool) -> Rule:
@@ -162,7 +176,7 @@ def several(kind: Any, inner: Sequence[Any], lists: bool) -> Rule:
         return len(value) == len(rules) and all(fits(one) for (fits, _), one in zip(rules, value, strict=True))
 
     words = dict.fromkeys(words for _, words in rules)
-    return fit, f"a sequence{'' if every else f' of {len(rules)}'}, each of it {' or '.join(words)}"
+    return fit, f"{SEVERAL}{'' if every else f' of {len(rules)}'} (each {' or '.join(words)})"
 
 
 def is_integer(value: object) -> bool:
@@ -203,7 +217,7 @@ def takes(value: object, count: int) -> bool:
 
 def is_path(value: object) -> bool:
     """One that a file can have."""
-    return isinstance(value, str | os.PathLike) and "\0" not in os.fspath(value)
+    return isinstance(value, str | os.PathLike)
 
 
 CHECKS: dict[Any, Rule] = {

@@ -13,7 +13,7 @@ visit. They choose among tables; the privacy of now and the budget are proved wi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -74,7 +74,7 @@ class Planner:
     sha256: str
     seed: int = 0
 
-    def value(self, belief: FloatArray) -> float:
+    def value(self, belief: FloatArray | Sequence[float]) -> float:
         """A bound on what the future is worth from an access on at which this is believed; 0 without a future.
 
         >>> from hideseek import MarkovProfile

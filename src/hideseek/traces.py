@@ -141,7 +141,7 @@ def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.D
     if skipped_files:
         troubles.append(f"{len(skipped_files)} files were passed over, the first: {skipped_files[0]}")
     if troubles:
-        warnings.warn("; ".join(troubles) + ".", TraceWarning, stacklevel=2)
+        warnings.warn("; ".join(troubles) + ".", TraceWarning, stacklevel=3)
     return table
 
 
