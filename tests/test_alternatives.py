@@ -40,7 +40,7 @@ def several(seed, count=3, spare=0.1):
 
 
 @given(st.integers(0, 10**4), st.floats(0, 1))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_average_and_minimum_lie_where_they_must(seed, spare):
     games = several(seed, spare=spare)
     average, minimum = solve(Alternatives(games, "average")), solve(Alternatives(games, "minimum"))
@@ -320,7 +320,7 @@ def smallest_error(game, table):
 
 
 @given(st.integers(0, 10**4), st.floats(0.05, 0.95))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_worst_case_is_at_least_every_grid_table_and_within_its_bound(seed, share):
     generator = np.random.default_rng(seed)
     prior = generator.dirichlet(np.ones(2) * 3)

@@ -69,7 +69,7 @@ def test_the_toy_s_naive_user_is_caught_by_an_adversary_who_remembers():
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_remembering_adversary_agrees_with_enumeration(seed):
     generator = np.random.default_rng(seed)
     matrix, table = generator.dirichlet(np.ones(3), 3), generator.dirichlet(np.ones(3), 3)
@@ -90,7 +90,7 @@ def test_the_remembering_adversary_agrees_with_enumeration(seed):
 
 
 @given(games())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_no_attack_beats_the_best_guesses_and_the_optimal_attack_ties_with_them(game):
     solution = solve(game)
     mechanism = solution.mechanism

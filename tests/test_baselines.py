@@ -142,7 +142,7 @@ def small_setting():
 
 @every_rival
 @given(seeds, st.integers(2, 5), turns)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_tables_are_laws_of_places(rival, seed, count, turn):
     profile = town(seed, count)
     made = turned(rival, Setting(profile, hamming(), distance(profile.regions)), turn)
@@ -162,7 +162,7 @@ def test_tables_are_laws_of_places(rival, seed, count, turn):
 
 @every_rival
 @given(seeds, st.integers(2, 5), turns, st.booleans())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_no_table_beats_the_optimum(rival, seed, count, turn, square):
     profile = town(seed, count)
     metres = distance(profile.regions)
@@ -217,14 +217,14 @@ def test_squares_of_growing_size_lose_without_jumps():
 
 
 @given(few_points, st.floats(-4, -0.5))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_exponential_mechanism_is_geo_indistinguishable(points, exponent):
     epsilon = 10**exponent
     assert_indistinguishable(exponential(apart(points), epsilon).table, epsilon * apart(points))
 
 
 @given(few_points, st.floats(-4, -0.5))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_planar_laplace_noise_is_geo_indistinguishable(points, exponent):
     assume(apart(points)[np.triu_indices(len(points), 1)].min() > 1)
     epsilon = 10**exponent
@@ -288,7 +288,7 @@ def test_noise_far_beyond_the_map_or_far_below_a_cell_is_told_exactly():
 
 
 @given(games(), seeds)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_remapping_never_hurts_the_metric_it_optimises(game, seed):
     inputs, releases = game.cost.shape
     mechanism = Mechanism(np.random.default_rng(seed).dirichlet(np.ones(releases), inputs))
@@ -329,7 +329,7 @@ def test_least_information_is_the_rate_distortion_function_of_a_biased_coin(p, l
 
 
 @given(seeds, st.integers(2, 6), st.integers(2, 6), st.floats(-2, 2))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_least_information_is_the_fixed_point_and_carries_its_bound(seed, places, releases, exponent):
     generator = np.random.default_rng(seed)
     prior, loss, slope = generator.dirichlet(np.ones(places)), generator.random((places, releases)), 10**exponent
@@ -361,7 +361,7 @@ def test_least_information_agrees_with_the_alternation():
 
 
 @given(few_points, st.floats(1, 3), seeds)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_step_with_a_prediction_is_geo_indistinguishable_given_the_past(points, exponent, seed):
     assume(apart(points)[np.triu_indices(len(points), 1)].min() > 1)
     generator = np.random.default_rng(seed)
@@ -392,7 +392,7 @@ def test_a_prediction_is_released_again_if_it_is_close():
 
 
 @given(seeds, st.integers(2, 6), st.floats(0, 0.5))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_likely_places_are_as_few_as_can_be(seed, count, delta):
     policy = DeltaLocationSet(town(0, count), 1.0, delta)
     beliefs = np.random.default_rng(seed).dirichlet(np.full(count, 0.5), 4)
@@ -409,7 +409,7 @@ def least_stretch(vector, differences):
 
 
 @given(seeds, st.integers(2, 6), st.floats(-1, 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_likely_places_are_told_apart_by_epsilon_at_most(seed, count, exponent):
     epsilon = 10**exponent
     policy = DeltaLocationSet(town(seed, count), epsilon, delta=0.2)

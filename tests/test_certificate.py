@@ -195,7 +195,7 @@ def test_units_do_not_matter_to_the_full_program(unit):
 
 
 @given(st.integers(0, 10**6), st.floats(1e-12, 10))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_perturbation_makes_the_bounds_cross_the_value(seed, size):
     generator = np.random.default_rng(seed)
     answer = Answer(

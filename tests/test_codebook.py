@@ -230,7 +230,7 @@ def test_a_wrong_checksum_is_named():
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_arbitrary_bytes_are_refused(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("bytes") / "x.hideseek"
     path.write_bytes(content)

@@ -34,7 +34,7 @@ def test_hamming_curve_is_the_paper_s_line_and_plateau():
 
 
 @given(st.integers(0, 10**6), st.floats(0, 1))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_optimum_lies_between_the_envelopes_everywhere(seed, where):
     game = random_game(seed, 4, 4, 4, 1.0)
     curve = trade_off(game, tolerance=0.02)

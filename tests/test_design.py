@@ -185,7 +185,7 @@ def test_nothing_seen_is_the_sporadic_case():
 
 
 @example(seed=9391, share=0.1374009154472453, name="transition, two seen")
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 10**6), share=st.floats(0.05, 0.9), name=st.sampled_from(sorted(SCENARIOS)))
 def test_the_budget_holds_at_every_access_after_every_history(seed, share, name):
     """As deployed, by a plain recursion over (true places, releases) under the stored integers, gaps and all."""

@@ -104,7 +104,7 @@ def test_a_codebook_that_remembers_one_release_exceeds_its_budget_given_all_of_t
     st.sampled_from([3, 4]),
     st.booleans(),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_who_knows_more_errs_less_and_nothing_exceeds_the_ceiling(seed, name, share, accesses, foreign):
     """Exactly, on any chain, whether or not it is the one that the codebook was designed for."""
     codebook = made(chain(2, seed), SCENARIOS[name], share, seed)
@@ -120,7 +120,7 @@ def test_who_knows_more_errs_less_and_nothing_exceeds_the_ceiling(seed, name, sh
 
 
 @given(st.integers(0, 10**6), st.sampled_from(sorted(SCENARIOS)))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_codebooks_that_nobody_designed_obey_the_same_order(seed, name):
     """They keep no budget: the ceiling then is that of what they lose."""
     label = evaluate(arbitrary(2, SCENARIOS[name], seed), chain(2, seed), accesses=3)

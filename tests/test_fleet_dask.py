@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
 import sys
-import time
 from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from distributed import Client
 from distributed.scheduler import KilledWorker
 
 from hideseek import EngineError, fleet
@@ -33,12 +32,9 @@ class Dask:
         self.processes: list[subprocess.Popen] = []
         self.environment = os.environ | environment
         file = folder / "scheduler.json"
+        os.mkfifo(file)
         self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", file)
-        until = time.monotonic() + 60
-        while not file.exists() or not file.read_text().endswith("}"):
-            assert time.monotonic() < until, "no scheduler"
-            time.sleep(0.1)
-        self.address = json.loads(file.read_text())["address"].removeprefix("tcp://")
+        self.address = json.loads(file.read_text())["address"].removeprefix("tcp://")  # once it is written
         self.engine = f"dask://{self.address}"
 
     def start(self, role: str, *words: object) -> subprocess.Popen:
@@ -57,15 +53,8 @@ class Dask:
         return self.start("worker", f"tcp://{self.address}", "--host", "127.0.0.1", "--nthreads", "1", *words)
 
     def wait_for(self, workers: int) -> None:
-        until = time.monotonic() + 60
-        while True:
-            try:
-                with engines.engine_of(self.engine, None) as engine:
-                    if engine.workers() == workers:
-                        return
-            except EngineError:
-                assert time.monotonic() < until, "no workers"
-            time.sleep(0.2)
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(workers, timeout=300)
 
     def end(self) -> None:
         for process in reversed(self.processes):  # workers first: who loses a scheduler waits for it
@@ -140,14 +129,9 @@ def test_workers_with_another_hideseek_are_refused(dask, city, tmp_path):
     paths = [str(tmp_path / "old"), *sys.path]
     dask.environment |= {"PYTHONPATH": os.pathsep.join(paths)}
     dask.worker("--no-nanny")
-    until = time.monotonic() + 60
-    said = "has no workers"
-    while "has no workers" in said:
-        assert time.monotonic() < until
-        with pytest.raises(EngineError) as refused:
-            fleet(city, tmp_path / "out", JOB, engine=dask.engine)
-        said = str(refused.value)
-    assert re.search(r"worker at tcp://127\S+ has hideseek 0\.0\.1; here it is", said)
+    dask.wait_for(1)
+    with pytest.raises(EngineError, match=r"worker at tcp://127\S+ has hideseek 0\.0\.1; here it is"):
+        fleet(city, tmp_path / "out", JOB, engine=dask.engine)
     assert not (tmp_path / "out").exists()
 
 
@@ -201,4 +185,4 @@ def test_a_cluster_whose_workers_are_all_gone_is_told(dask, city, tmp_path, monk
     dask.wait_for(1)
     with pytest.raises(EngineError, match="no workers for 3 s"):
         fleet(city, tmp_path / "out", JOB, engine=dask.engine)
-    assert worker.wait(10) == -signal.SIGKILL
+    assert worker.wait() == -signal.SIGKILL

@@ -106,7 +106,7 @@ def grid_rows(rows, columns, epsilon, dilation=1.0):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 25), st.floats(1, 3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_spanner_stretches_no_distance_by_more_than_its_dilation(seed, count, dilation):
     apart = scattered(seed, count)
     edges = spanner(apart, dilation)
@@ -131,7 +131,7 @@ def test_a_spanner_of_dilation_one_keeps_just_what_no_path_explains():
 
 @given(st.integers(0, 10**6), st.integers(2, 9), st.floats(0.05, 20), st.floats(1, 1.5))
 @example(1, 9, 1.0, 1.0)  # a constant release, by rounding above its budget: no trace of the truth may be mixed in
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_every_pair_is_kept_apart_no_further_than_epsilon_allows(seed, count, epsilon, dilation):
     """Also the pairs that are no edges; also for the table of the game, which the certificate has repaired."""
     apart = scattered(seed, count)
@@ -146,7 +146,7 @@ def test_every_pair_is_kept_apart_no_further_than_epsilon_allows(seed, count, ep
 
 
 @given(st.integers(0, 10**6), st.integers(2, 8), st.floats(0.1, 5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_mending_moves_a_table_into_the_rows_and_no_further_than_needed(seed, count, epsilon):
     apart = scattered(seed, count)
     rows = geo_indistinguishable_rows(apart, epsilon, 3)
@@ -197,7 +197,7 @@ def test_rounding_leaves_the_gap_closed_where_rows_are_many(epsilon, dilation):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 5), st.floats(0.05, 10))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_least_loss_is_that_of_all_pairs_written_out(seed, count, releases, epsilon):
     apart = scattered(seed, count)
     generator = np.random.default_rng(seed)
@@ -234,7 +234,7 @@ def test_more_privacy_costs_more_quality_between_the_truth_and_a_constant():
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 4), st.floats(0.05, 10), st.floats(0.02, 0.98))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_joint_optimum_is_that_of_the_program_written_out(seed, count, releases, epsilon, share):
     """The largest privacy within the budget and the rows, bracketed by the certificate."""
     apart = scattered(seed, count)

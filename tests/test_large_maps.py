@@ -100,7 +100,7 @@ def test_a_program_that_forgets_is_smaller_and_takes_few_more_rounds(monkeypatch
 
 
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(2, 30))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_matrices_mean_the_same_sparse_and_dense(seed, rows, columns):
     generator = np.random.default_rng(seed)
     matrix = generator.normal(size=(rows, columns)) * (generator.random((rows, columns)) < 0.3)
@@ -232,7 +232,7 @@ def test_the_first_order_solver_is_as_near_to_the_optimum_as_it_claims(rows, sha
 
 
 @given(games())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_first_order_solver_never_claims_more_than_it_has(game):
     if game.budget <= game.least_loss:
         return
@@ -356,7 +356,7 @@ def test_the_first_order_solver_is_patient_with_a_small_budget(budget):
 
 def test_time_that_runs_out_leaves_an_honest_gap():
     game = euclid_game(10, 10, 0.5)
-    solution = solve(game, 1e-9, method="first order", time_limit=0.05)
+    solution = solve(game, 1e-9, method="first order", time_limit=0.0)
     assert solution.status is Status.TIME_LIMIT
     assert solution.privacy <= optimum(game) <= solution.bound
 

@@ -291,7 +291,7 @@ def test_states_that_look_alike_get_the_row_of_the_likeliest():
 
 
 @given(seed=st.integers(0, 10**6), share=st.floats(0.01, 0.99))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_move_keeps_the_budget_and_is_judged_by_its_weights(seed, share):
     generator = np.random.default_rng(seed)
     size = int(generator.integers(2, 6))
@@ -382,7 +382,7 @@ class LiveDay(Day):
 
 
 def test_at_most_one_output_a_step_through_retries_crashes_and_clocks():
-    run_state_machine_as_test(LiveDay, settings=settings(max_examples=25, stateful_step_count=25, deadline=None))
+    run_state_machine_as_test(LiveDay, settings=settings(max_examples=25, stateful_step_count=25))
 
 
 @pytest.mark.parametrize("outlook", ["plain", "secondary", "look-ahead", "far-sighted"])
@@ -761,7 +761,7 @@ def test_a_codebooks_state_is_refused_and_left_alone(path):
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_flipped_byte_never_escapes_as_another_error(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("flip") / "state"
     device = live(path, "transition")

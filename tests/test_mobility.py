@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hideseek import (
@@ -48,7 +48,6 @@ def chains(draw):
 
 
 @given(chains())
-@settings(deadline=None)
 def test_the_long_run_law_stays_under_the_transitions(chain):
     np.testing.assert_allclose(chain.stationary @ chain.transition, chain.stationary, atol=1e-12)
     assert chain.stationary.sum() == pytest.approx(1)
@@ -56,7 +55,6 @@ def test_the_long_run_law_stays_under_the_transitions(chain):
 
 
 @given(chains(), st.integers(1, 4))
-@settings(deadline=None)
 def test_sequences_have_the_probabilities_of_their_steps(chain, length):
     law = possible_trajectories(chain, range(length))
     assert law.probability.sum() == pytest.approx(1)
@@ -71,7 +69,6 @@ def test_sequences_have_the_probabilities_of_their_steps(chain, length):
 
 
 @given(chains())
-@settings(deadline=None)
 def test_skipped_offsets_are_summed_out(chain):
     law = possible_trajectories(chain, (-3, 0, 1))
     leap = np.linalg.matrix_power(chain.transition, 3)

@@ -211,7 +211,7 @@ def test_every_bit_and_every_missing_byte_counts():
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_arbitrary_bytes_are_refused(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("bytes") / "x.plan"
     path.write_bytes(content)

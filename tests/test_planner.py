@@ -100,7 +100,7 @@ weights = st.lists(st.floats(0, 10), min_size=3, max_size=3).map(np.array)
 
 
 @given(weights, weights, st.floats(0, 100))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_bound_of_the_future_is_concave_and_positively_homogeneous(one, other, factor):
     planner = trained("line")
     assert planner.value(factor * one) == pytest.approx(factor * planner.value(one), rel=1e-12, abs=1e-12)
@@ -108,7 +108,7 @@ def test_the_bound_of_the_future_is_concave_and_positively_homogeneous(one, othe
 
 
 @given(st.integers(0, 10**6), st.floats(0.1, 10))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_the_future_itself_is_concave_and_positively_homogeneous(seed, factor):
     own = game("line")
     one, other = beliefs(own, 2, seed)

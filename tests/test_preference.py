@@ -86,7 +86,7 @@ def assert_preferred(solution, second, preferred):
 
 
 @given(st.integers(0, 10**6), sizes, sizes, sizes, sizes, shares)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_games_reach_what_a_program_in_two_stages_reaches(seed, guesses, others, inputs, releases, share):
     solution = solve(random_game(seed, guesses, inputs, releases, share))
     second = random_game(seed + 1, others, inputs, releases, share)
@@ -151,7 +151,7 @@ def test_a_saturated_game_gives_the_second_its_prior_risk(seed):
 
 
 @given(st.integers(0, 10**6), sizes, sizes)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_unique_optimum_stays(seed, guesses, inputs):
     """With the least budget every input makes its one cheapest release."""
     solution = solve(random_game(seed, guesses, inputs, 4, 0.0))

@@ -107,7 +107,7 @@ def test_a_missing_profile_is_a_typed_error(tmp_path):
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_arbitrary_bytes_are_refused(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("fuzz") / "p.json"
     path.write_bytes(content)
@@ -116,7 +116,7 @@ def test_arbitrary_bytes_are_refused(tmp_path_factory, content):
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_flipped_byte_never_escapes_as_another_error(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("flip")
     profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.25, 0.75]], Places([1.0, 2.0], [3.0, 4.0]))

@@ -105,7 +105,7 @@ def test_the_least_privacy_is_kept_and_costs_no_more_than_it_must(seed, share):
 
 @pytest.mark.parametrize("weights", [(1.0, 0.0), (1.0, 0.9)])
 @given(seed=st.integers(0, 5), other=st.integers(0, 10**6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_cut_of_one_belief_bounds_what_any_table_is_worth_at_another(weights, seed, other):
     error, cost, budget, cuts = instance(seed)
     own = program(seed, *weights).play(beliefs(seed=seed)[other % 18])
@@ -121,7 +121,7 @@ def test_the_cut_is_as_tight_as_the_bound_at_its_own_belief():
 
 
 @given(st.permutations(range(18)), st.integers(0, 5))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_order_of_plays_does_not_matter(order, seed):
     laws = beliefs(seed=seed)
     straight, shuffled = program(seed, 1.0, 0.9), program(seed, 1.0, 0.9)

@@ -131,7 +131,7 @@ def test_what_is_believed_after_any_gap_is_what_all_walks_say(name, more):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_bayes_rule_after_a_release(seed):
     generator = np.random.default_rng(seed)
     game = RepeatedGame.of(CHAIN, hamming(), hamming(), 0.3)
@@ -151,7 +151,7 @@ def test_the_game_at_a_belief_is_that_of_the_prior():
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_any_attack_and_price_bound_the_privacy_at_any_belief(seed):
     generator = np.random.default_rng(seed)
     game = RepeatedGame.of(CHAIN, ERROR, LOSS, 0.4)

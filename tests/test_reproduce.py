@@ -202,7 +202,7 @@ def test_the_attack_that_remembers_is_that_of_all_pairs():
     assert rows.loc["coin", "sporadic"] == pytest.approx(0.2, abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     weights=st.lists(st.integers(0, 20), min_size=3, max_size=5), share=st.floats(0.05, 1.2), seed=st.integers(0, 99)
 )

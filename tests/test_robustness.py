@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 
 import numpy as np
@@ -207,9 +208,9 @@ def test_every_row_of_a_user_is_what_loops_over_the_definition_give(monkeypatch)
         solutions.append(solve(game))
         return solutions[-1]
 
-    monkeypatch.setitem(robustness.__globals__, "drawn", remembered)
-    monkeypatch.setitem(robustness.__globals__, "solve", solved)  # there are several optima
-    monkeypatch.setitem(robustness.__globals__, "CLAIMED", 4)  # so short that the claim is exact
+    monkeypatch.setitem(inspect.unwrap(robustness).__globals__, "drawn", remembered)
+    monkeypatch.setitem(inspect.unwrap(robustness).__globals__, "solve", solved)  # there are several optima
+    monkeypatch.setitem(inspect.unwrap(robustness).__globals__, "CLAIMED", 4)  # so short that the claim is exact
     at_home = traces_of("never moves", dict.fromkeys(range(7), (0, 0, 0, 0)))
     both = pd.concat([at_home, traces_of("moves", DAYS)], ignore_index=True)
     found = robustness(both, GRID, days=(1, 2), attacked=3, step="6h", clock="-5h", workers=1)

@@ -127,7 +127,7 @@ def test_exact_rationals_evaluate_the_certificate_to_the_same_bounds():
 
 
 @given(st.integers(0, 10**6), st.floats(0, 1))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_no_table_on_a_grid_beats_a_two_by_two_game(seed, share):
     game = random_game(seed, 2, 2, 2, share)
     solution = solve(game)
@@ -142,14 +142,14 @@ def test_no_table_on_a_grid_beats_a_two_by_two_game(seed, share):
 
 
 @given(games())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_random_game_is_proved_by_both_methods(game):
     for method in METHODS:
         assert_proved(solve(game, method=method))
 
 
 @given(games())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_returned_pair_is_complementary(game):
     """KKT: what f uses is best against h; what h guesses is best against f; a positive price exhausts the budget."""
     solution = solve(game, tolerance=1e-9)
@@ -163,7 +163,7 @@ def test_the_returned_pair_is_complementary(game):
 
 
 @given(games(), st.floats(0, 1), st.floats(0, 1))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_value_is_monotone_and_concave_in_the_budget(game, one, two):
     def budget(share):
         return game.least_loss + share * (game.saturation - game.least_loss)
@@ -176,14 +176,14 @@ def test_value_is_monotone_and_concave_in_the_budget(game, one, two):
 
 
 @given(games())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_value_is_at_most_the_prior_risk_and_reaches_it_at_saturation(game):
     assert solve(game).privacy <= game.prior_risk
     assert solve(game.with_budget(game.saturation)).privacy == pytest.approx(game.prior_risk, rel=1e-9)
 
 
 @given(games(), st.randoms(use_true_random=False), st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_value_survives_relabelling_and_scales_with_the_units(game, shuffle, privacy_unit, quality_unit):
     def order(count):
         numbers = list(range(count))
@@ -202,7 +202,7 @@ def test_value_survives_relabelling_and_scales_with_the_units(game, shuffle, pri
 
 
 @given(st.integers(0, 10**6), st.floats(0, 1), st.floats(0, 1))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_value_is_concave_in_the_prior(seed, share, between):
     """In one budget: a mixture of priors is worth at least the mixture of the values at matching budgets."""
     generator = np.random.default_rng(seed)
@@ -287,7 +287,7 @@ def test_units_do_not_matter(unit, method):
 
 
 @given(st.integers(0, 10**6), st.floats(-13, -1), st.sampled_from([0.05, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_budgets_next_to_the_least_loss_are_met(seed, power, skew):
     generator = np.random.default_rng(seed)
     size = int(generator.integers(2, 6))
@@ -308,5 +308,5 @@ def test_a_budget_that_misses_the_least_loss_by_rounding_is_the_least_loss():
 
 @pytest.mark.parametrize("nothing", [3, None, "game"])
 def test_what_is_no_game_is_refused(nothing):
-    with pytest.raises(ParameterError, match="a Game, or Alternatives"):
+    with pytest.raises(ParameterError, match="a Game or an Alternatives"):
         solve(nothing)

@@ -39,7 +39,7 @@ def games(law: np.ndarray, share: float = 0.3) -> tuple[Game, Game]:
 
 
 @given(st.integers(0, 10**6), st.floats(0.01, 0.99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_what_hurt_at_another_belief_leads_to_the_same_optimum(seed, share):
     generator = np.random.default_rng(seed)
     (other, other_next), (game, following) = (games(belief(generator), share) for _ in range(2))

@@ -259,6 +259,16 @@ def test_the_pages_hold_every_row(found, tmp_path):
     assert [row[0] for row in users_table(found).rows] == list(dict.fromkeys(row.user for row in found.rows))
 
 
+def test_a_study_of_a_user_who_is_a_formula_is_a_table_of_text(found, tmp_path):
+    link = '=HYPERLINK("http://x")'
+    rows = tuple(replace(row, user=link if row.user == "ann" else row.user) for row in found.rows)
+    files = write_pages(Study(rows, found.privacy, found.quality, found.steps, found.seed), "strollers", tmp_path)
+    with files["rows"].open(newline="") as stream:
+        cells = list(csv.DictReader(stream))
+    assert {cell["user"] for cell in cells} == {f"'{link}", "bob"}
+    assert [float(cell["kept"]) for cell in cells] == [row.kept for row in rows]
+
+
 def test_a_study_for_machines_has_the_fields_asked_for(found):
     facts = json.loads(json.dumps(facts_of(found)))
     for row, original in zip(facts["rows"], found.rows, strict=True):

@@ -28,7 +28,7 @@ def laws(draw: st.DrawFn, most: int = 6) -> np.ndarray:
 
 
 @given(laws(), st.sampled_from([2**3, 2**5, 2**8, 2**16, WORDS]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_largest_remainder_is_within_one_of_the_share_and_keeps_zeros(law, total):
     weights = largest_remainder(law, total)
     assert (weights.sum(axis=1) == total).all()
@@ -70,7 +70,7 @@ def test_with_few_high_bits_every_word_counts_once():
 
 
 @given(laws())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_draws_at_every_boundary_word(law):
     table = Table.from_laws(max(law.shape[1], len(law)), np.arange(len(law))[:, None], padded(law)).checked()
     for row in range(len(law)):
@@ -94,7 +94,7 @@ def padded(law: np.ndarray) -> np.ndarray:
 
 
 @given(laws())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_laws_are_the_weights_of_the_rows_and_near_what_they_came_from(law):
     table = Table.from_laws(max(law.shape[1], len(law)), np.arange(len(law))[:, None], padded(law))
     rows = np.array([*range(len(law)), 0])

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.arrays import FloatArray, IntArray, encoded, one_of, product, refuse_if_too_large, whole_number
+from hideseek.boundary import checked
 from hideseek.codebook import Codebook
 from hideseek.course import ACCESSES, Course, Exposer, Move, likeliest_guesses, no_row
 from hideseek.deployed import SETTLED, Advance
@@ -302,6 +303,7 @@ def loss(course: Course, access: int, joint: Joint, quality: Metric) -> float:
     return float((law.T * d_q[past, :, encoded(own.releases[:, len(seen) :], course.symbols)]).sum())
 
 
+@checked
 def beliefs(codebook: Codebook, profile: Profile, exposed: npt.ArrayLike) -> FloatArray:
     """What an adversary who remembers everything believes about the place at each access, [access, place].
 
@@ -314,7 +316,10 @@ def beliefs(codebook: Codebook, profile: Profile, exposed: npt.ArrayLike) -> Flo
     >>> beliefs(codebook, profile, [0, 0, 1]).argmax(axis=1)
     array([0, 0, 1])
     """
-    releases = np.asarray(exposed, dtype=np.int64)
+    try:
+        releases = np.array(exposed, dtype=np.int64, ndmin=1)
+    except (TypeError, ValueError):
+        raise broken_rule("exposed", "beliefs", "region numbers, one per step", type(exposed).__name__) from None
     scenario = codebook.scenario
     accesses = (len(releases) - len(scenario.release)) // scenario.every + 1
     course = Course(codebook, profile, accesses=accesses, owner="beliefs")
@@ -328,6 +333,7 @@ def beliefs(codebook: Codebook, profile: Profile, exposed: npt.ArrayLike) -> Flo
     return found
 
 
+@checked
 def attack(
     exposer: Exposer,
     profile: Profile,

@@ -80,11 +80,15 @@ def labelled(value: IntArray, count: int, parameter: str, owner: str) -> IntArra
     array([[0],
            [1]])
     """
-    labels = np.array(value, dtype=np.int64)
+    rule = f"one row of region numbers for each of {count}"
+    try:
+        labels = np.array(value, dtype=np.int64)
+    except (TypeError, ValueError):
+        raise broken_rule(parameter, owner, rule, type(value).__name__) from None
     if labels.size == 0:
         labels = np.arange(count)[:, None]
     if labels.ndim != 2 or len(labels) != count:
-        raise broken_rule(parameter, owner, f"one row of region numbers for each of {count}", labels.shape)
+        raise broken_rule(parameter, owner, rule, labels.shape)
     return frozen(labels)
 
 

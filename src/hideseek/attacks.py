@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hideseek.arrays import FloatArray, IntArray
+from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 from hideseek.game import Game
 from hideseek.mechanism import Mechanism
@@ -12,6 +13,7 @@ from hideseek.metrics import MetricLike, as_metric, over_places
 from hideseek.mobility import Profile, possible_trajectories
 
 
+@checked
 def best_guesses(game: Game, mechanism: Mechanism) -> IntArray:
     """The guess with the least expected error for every release, against any mechanism.
 
@@ -23,6 +25,7 @@ def best_guesses(game: Game, mechanism: Mechanism) -> IntArray:
     return guesses
 
 
+@checked
 def expected_error(game: Game, mechanism: Mechanism, attack: FloatArray | None = None) -> float:
     """The adversary's expected error: by his best guesses, or by an attack h[o, g].
 
@@ -34,6 +37,7 @@ def expected_error(game: Game, mechanism: Mechanism, attack: FloatArray | None =
     return float(errors.min(axis=0).sum() if attack is None else np.vdot(errors.T, attack))
 
 
+@checked
 def guess_law(mechanism: Mechanism, attack: FloatArray) -> FloatArray:
     """Where the adversary's guess falls for every input, [input, guess].
 
@@ -44,6 +48,7 @@ def guess_law(mechanism: Mechanism, attack: FloatArray) -> FloatArray:
     return mechanism.table @ attack
 
 
+@checked
 def correlation_aware_error(profile: Profile, mechanism: Mechanism, privacy: MetricLike) -> float:
     """The expected error of an adversary who also remembers the release before, when both come from one table f(o|r).
 

@@ -15,7 +15,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
-from hideseek.arrays import FloatArray, IntArray
+from hideseek.arrays import FloatArray, IntArray, whole_number
+from hideseek.boundary import checked
 from hideseek.documents import (
     MOST,
     PLACE,
@@ -122,6 +123,7 @@ CODEBOOK = FileKind("codebook", 2, _Document, CodebookError)
 WITHOUT_CHAIN = 1  # the version of hideseek 0.1.0
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Codebook:
     """Stages for the first accesses, one that repeats, and one for every gap: made by ``design``, used by a ``Device``.
@@ -153,7 +155,7 @@ class Codebook:
 
     def after(self, stage: int, gap: int) -> int | None:
         """The stage that follows after ``gap`` accesses (1: none was missed), or None where there is none for it."""
-        if gap == 1 or not looks_back(self.scenario):
+        if whole_number(gap, "gap", "Codebook.after") == 1 or not looks_back(self.scenario):
             return self.stages[stage].then
         return self.gaps[gap - 2] if gap - 2 < len(self.gaps) else None
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hideseek.arrays import IntArray
+from hideseek.boundary import checked
 from hideseek.codebook import AGREE, TINY, Codebook, Deployed, GapCase
 from hideseek.draft import Draft
-from hideseek.errors import CodebookError, ParameterError, broken_rule
+from hideseek.errors import CodebookError, ParameterError
 from hideseek.joint import NEVER, Access, History, Joint
 from hideseek.metrics import Metric
 from hideseek.mobility import MarkovProfile
@@ -175,6 +176,7 @@ def deployed_of(runs: Runs, plain_second_privacy: float) -> Deployed:
     )
 
 
+@checked
 def verify(codebook: Codebook, progress: Advance | None = None) -> Deployed:
     """Work out everything that a codebook claims of its deployed run, from the tables and the profile in its file.
 
@@ -189,8 +191,6 @@ def verify(codebook: Codebook, progress: Advance | None = None) -> Deployed:
     >>> verify(codebook) == codebook.deployed
     True
     """
-    if not isinstance(codebook, Codebook):
-        raise broken_rule("codebook", "verify", "a Codebook", type(codebook).__name__)
     if codebook.chain is None:
         raise CodebookError("It holds no profile, as files of hideseek 0.1.0, so its run cannot be worked out again.")
     chain = codebook.chain

@@ -16,6 +16,7 @@ import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
 from hideseek.arrays import FloatArray, one_of, product, refuse_if_too_large, scalar, whole_number
+from hideseek.boundary import checked
 from hideseek.codebook import Chain, Codebook, looks_back
 from hideseek.deployed import SETTLED, Advance, AfterGap, Deployment, Moment, Runs, deployed_of, starts_of_gaps
 from hideseek.draft import Choice, Draft, Ends, Made, attack_of, make
@@ -41,6 +42,7 @@ MANY = 100  # games from which on more processes pay
 NO_LAW: Law = (np.zeros((0, 0), np.int64), np.zeros((0, 0)))
 
 
+@checked
 def design(
     profile: Profile,
     scenario: Scenario,

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.arrays import IntArray
+from hideseek.boundary import checked
 from hideseek.codebook import Codebook
 from hideseek.errors import StateError, broken_rule
 from hideseek.files import half_written, locked, sync_folder, write_privately
@@ -238,6 +239,7 @@ class _State(Saved, frozen=True, forbid_unknown_fields=True):
         return self.release, ""
 
 
+@checked
 class Device(StepDevice[_State]):
     """Exposes places by a codebook, one a step, and remembers in the file ``state`` what it has exposed.
 

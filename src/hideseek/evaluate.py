@@ -10,6 +10,7 @@ import numpy as np
 
 from hideseek.adversaries import LASTING, WALKS, Adversary, carry, estimated, estimates, losses_given_everything
 from hideseek.arrays import FloatArray
+from hideseek.boundary import checked
 from hideseek.codebook import Codebook
 from hideseek.course import ACCESSES, Course
 from hideseek.deployed import Advance
@@ -65,6 +66,7 @@ class Label:
                 raise CertificateError(f"An adversary who knows more errs more: {less:.9g} against {more:.9g}.")
 
 
+@checked
 def evaluate(
     codebook: Codebook,
     profile: Profile,

@@ -32,6 +32,7 @@ STYLE: Any = {
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
     "svg.fonttype": "none",
+    "text.parse_math": False,  # a name with two dollar signs is a name
 }
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hideseek.arrays import FloatArray, refuse_if_too_large, whole_number
+from hideseek.boundary import checked
 from hideseek.errors import SolverError
 from hideseek.estimate import Estimate
 from hideseek.mobility import drawn
@@ -49,6 +50,7 @@ class Foresight:
         return min(max(self.filter.interval[0], 0.0) / most, 1.0) if most else 1.0
 
 
+@checked
 def follow(
     game: RepeatedGame,
     planner: Planner,

@@ -30,13 +30,16 @@ from hideseek.arrays import (
     refuse_if_too_large,
     scalar,
     unlabelled,
+    whole_number,
 )
+from hideseek.boundary import checked
 from hideseek.errors import BudgetError, broken_rule, rule_text
 from hideseek.metrics import MetricLike, as_metric
 from hideseek.mobility import Profile, Trajectories, possible_trajectories, summed
 from hideseek.scenario import Scenario
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Extra linear rows on a mechanism: ``lower <= matrix @ f.ravel() <= upper``, f[i, o] laid out row by row.
@@ -82,13 +85,20 @@ class Rows:
         >>> rows.matrix.shape, rows.mend(np.array([[0.5, 0.5, 0], [0.2, 0.8, 0]])).round(3).tolist()
         ((6, 6), [[0.472, 0.528, 0.0], [0.236, 0.764, 0.0]])
         """
-        own = sparse.csr_array(block, dtype=np.float64)
+        owner = "Rows.for_each_release"
+        whole_number(releases, "releases", owner)
+        try:
+            own = sparse.csr_array(block, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise broken_rule("block", owner, "a matrix of numbers, [row, input]", type(block).__name__) from None
+        if own.ndim != 2:
+            raise broken_rule("block", owner, "a matrix of numbers, [row, input]", f"the shape {own.shape}")
         largest = abs(own).max(axis=1).toarray().ravel()
         own = sparse.csr_array(sparse.diags_array(1 / np.where(largest > 0, largest, 1.0)) @ own)
         total = own.sum(axis=1)
         if not (total < 0).all():
             rule = "of rows whose coefficients sum to less than 0"
-            raise broken_rule("block", "Rows.for_each_release", rule, f"{total[~(total < 0)][0]} in one of them")
+            raise broken_rule("block", owner, rule, f"{total[~(total < 0)][0]} in one of them")
 
         def mend(table: FloatArray) -> FloatArray:
             """Mix releases, then the whole, with what is released on the mean: no other release moves far."""
@@ -106,6 +116,7 @@ class Rows:
         return cls(sparse.csr_array(matrix), np.full(count, -np.inf), np.zeros(count), mend, own)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Game:
     """One game: ``error`` W[g, i], ``cost`` C[i, o], ``budget`` Q, and any extra rows on the mechanism.
@@ -319,6 +330,7 @@ class Objective(StrEnum):
     MINIMUM = "minimum"
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Alternatives:
     """One mechanism for several games (priors, histories, services), each with its own budget.

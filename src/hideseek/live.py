@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from hideseek.arrays import FloatArray, IntArray, scalar
+from hideseek.boundary import checked
 from hideseek.device import VERSION, Answer, Place, Reason, Saved, StepDevice, random_word
 from hideseek.errors import BudgetError, broken_rule
 from hideseek.metrics import MetricLike
@@ -145,6 +146,7 @@ class Move:
         return int(np.cumsum(self.weights[row]).searchsorted(word, side="right"))
 
 
+@checked
 class LiveDevice(StepDevice[_LiveState]):
     """Exposes at most one place a step as a planner has it, against the adversary who remembers everything.
 

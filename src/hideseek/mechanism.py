@@ -11,9 +11,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from hideseek.arrays import FloatArray, IntArray, Matrix, dense, labelled, nonnegative, unlabelled, with_entries
+from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Mechanism:
     """The ``laws`` of releases f(o|i), one row an input, with the region numbers that inputs and releases stand for.

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.arrays import FloatArray, IntArray, nonnegative, scalar, whole_number
+from hideseek.boundary import checked, takes
 from hideseek.errors import broken_rule
 from hideseek.regions import Regions, distances
 
@@ -28,6 +29,7 @@ Weights = Mapping[int, float] | Sequence[float] | FloatArray
 P = ParamSpec("P")
 
 
+@checked
 @dataclass(frozen=True)
 class Metric:
     """A named comparison of vectors of places, with its unit for tables and figures.
@@ -54,7 +56,7 @@ def described(make: Callable[P, Metric]) -> Callable[P, Metric]:
         given = inspect.signature(make).bind(*arguments, **named).arguments
         return replace(make(*arguments, **named), recipe=(make.__name__, given))
 
-    return making
+    return checked(making)
 
 
 @described
@@ -109,6 +111,7 @@ def from_matrix(matrix: npt.ArrayLike) -> Metric:
     return Metric("matrix", "", between)
 
 
+@checked
 def from_function(function: Callable[..., float], name: str = "", unit: str = "") -> Metric:
     """Any function of two vectors of places; a third parameter, if it demands one, is what was seen before.
 
@@ -121,9 +124,9 @@ def from_function(function: Callable[..., float], name: str = "", unit: str = ""
         demanded = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
     except ValueError:  # some built-in functions do not tell
         demanded = []
-    if len(demanded) == 1 and demanded[0].kind is not inspect.Parameter.VAR_POSITIONAL:
-        raise broken_rule("function", "from_function", "one of two vectors of places (or three)", "one of one")
     takes_seen = len(demanded) > 2
+    if not takes(function, 3 if takes_seen else 2):
+        raise broken_rule("function", "from_function", "one of two vectors of places (or three)", "another")
 
     def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:
         past = (tuple(seen.tolist()),) if takes_seen else ()

@@ -29,6 +29,7 @@ from hideseek.arrays import (
     scalar,
     whole_number,
 )
+from hideseek.boundary import checked
 from hideseek.errors import ReducibleError, broken_rule, rule_text
 from hideseek.regions import Regions
 from hideseek.traces import check_traces, checked_step
@@ -59,6 +60,7 @@ class Profile(Protocol):
         ...
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Trajectories:
     """A law over true places at some offsets: sequences that can occur and their probabilities."""
@@ -100,6 +102,7 @@ class Trajectories:
         return Trajectories(self.offsets, self.sequences[kept], weight[kept] / weight.sum())
 
 
+@checked
 def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajectories:
     """The law of the places at these offsets; only sequences with positive probability are ever built.
 
@@ -158,6 +161,7 @@ def summed(index: IntArray, weight: FloatArray, count: int) -> FloatArray:
     return totals
 
 
+@checked
 def sequence_probability(profile: Profile, sequence: Sequence[int]) -> float:
     """The probability that a person goes through these places, one a step.
 
@@ -175,6 +179,7 @@ def sequence_probability(profile: Profile, sequence: Sequence[int]) -> float:
     return result
 
 
+@checked
 def sample_places(profile: Profile, steps: int, count: int = 1, seed: int = 0) -> IntArray:
     """Draw ``count`` walks of ``steps`` places, [walk, step]. For simulation only: the generator is not a secure one.
 
@@ -183,6 +188,7 @@ def sample_places(profile: Profile, steps: int, count: int = 1, seed: int = 0) -
     """
     whole_number(steps, "steps", "sample")
     whole_number(count, "count", "sample")
+    whole_number(seed, "seed", "sample", least=0)
     what = f"{count} walks of {steps} steps over {profile.places} places"
     refuse_if_too_large(8 * count * (steps + 3 * profile.places), what, "Draw fewer or shorter ones at a time.")
     generator = np.random.default_rng(seed)
@@ -216,6 +222,7 @@ class _Learned:
         return sequence_probability(self, sequence)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class MarkovProfile(_Learned):
     """A Markov chain of some order over places.
@@ -347,6 +354,7 @@ class MarkovProfile(_Learned):
         return np.asarray(joint[state_index(starts, past, self.places)])
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class PeriodicProfile(_Learned):
     """A first-order chain whose transitions follow the time of day (UTC).

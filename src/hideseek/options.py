@@ -8,7 +8,6 @@ from typing import Annotated
 
 import pandas as pd
 import typer
-from rich.markup import escape
 
 from hideseek.errors import broken_rule
 from hideseek.game import Game
@@ -17,7 +16,7 @@ from hideseek.mobility import MarkovProfile, regions_of
 from hideseek.profile_file import is_profile, load_profile
 from hideseek.regions import Grid, Places
 from hideseek.scenario import Scenario
-from hideseek.terminal import err, progress_bar
+from hideseek.terminal import note, progress_bar
 from hideseek.traces import check_traces, read_traces
 
 
@@ -75,8 +74,7 @@ def traces_of(
         user = str(counts.index[0])
         if len(counts) > 1:
             way = traces.attrs["report"].told_apart_by
-            note = f"note: {len(counts)} users, told apart by {way}; took {escape(user)}, who has the most fixes"
-            err.print(f"{note} (see --user)", highlight=False)
+            note(f"note: {len(counts)} users, told apart by {way}; took {user}, who has the most fixes (see --user)")
     elif user not in counts.index:
         known = ", ".join(map(str, counts.index[:5]))
         raise broken_rule(
@@ -106,8 +104,7 @@ def coarse_profile_of(source: Path, user: str | None, step: str | None) -> Marko
         if profile.places <= FEW_PLACES:
             break
     if size != GRID:
-        note = f"note: took a grid of {size}, with {profile.places} places; a finer one takes minutes (see --grid)"
-        err.print(note, highlight=False)
+        note(f"note: took a grid of {size}, with {profile.places} places; a finer one takes minutes (see --grid)")
     return profile
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.arrays import frozen
+from hideseek.boundary import checked
 from hideseek.documents import (
     PLACE,
     Amount,
@@ -61,6 +62,7 @@ PLAN = FileKind("plan", 2, _Document, PlanError)
 WITHOUT_PROOF = 1  # the version of hideseek 0.1.0
 
 
+@checked
 def save_plan(game: RepeatedGame, planner: Planner, path: str | os.PathLike[str]) -> None:
     """Write a planner and its game whole or not at all, readable by its owner only.
 
@@ -79,6 +81,7 @@ def save_plan(game: RepeatedGame, planner: Planner, path: str | os.PathLike[str]
     PLAN.save(path, content, "save_plan")
 
 
+@checked
 def load_plan(path: str | os.PathLike[str], profile: MarkovProfile | None = None) -> tuple[RepeatedGame, Planner]:
     """Read a planner and its game (see :func:`save_plan`), refused unless the game is the one it was made for.
 

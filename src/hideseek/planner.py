@@ -13,7 +13,7 @@ visit. They choose among tables; the privacy of now and the budget are proved wi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -21,6 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.arrays import FloatArray, frozen, one_of, scalar, whole_number
+from hideseek.boundary import checked
 from hideseek.errors import PlanError, SolverError, broken_rule, rule_text
 from hideseek.game import Alternatives, Game
 from hideseek.metrics import MetricLike
@@ -100,6 +101,7 @@ class Proof:
         return Proof(self.price[kept], self.strategy[rows][:, columns])
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Planner:
     """What the future of a belief is worth at most: the least of ``cuts`` [cut, state], at the next access.
@@ -120,7 +122,7 @@ class Planner:
     seed: int = 0
     proof: Proof | None = None
 
-    def value(self, belief: FloatArray) -> float:
+    def value(self, belief: FloatArray | Sequence[float]) -> float:
         """A bound on what the future is worth from an access on at which this is believed; 0 without a future.
 
         >>> from hideseek import MarkovProfile
@@ -161,6 +163,7 @@ def summing_to_one(weights: sparse.csr_array) -> sparse.csr_array:
 Trained = Callable[[int, int, float, float], None]  # walks done, walks, privacy an access in the last ones, bound
 
 
+@checked
 def plan(
     profile: Profile,
     privacy: MetricLike,

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from hideseek.arrays import FloatArray, IntArray
+from hideseek.boundary import checked
 from hideseek.errors import HideseekError, ParameterError, TraceError, broken_rule
 from hideseek.files import RegionsDocument, read_plain_file, regions_document, regions_from, write_privately
 from hideseek.mobility import MarkovProfile, refuse_large_chain, regions_of
@@ -32,6 +33,7 @@ class _ProfileFile(msgspec.Struct, forbid_unknown_fields=True):
     transitions: list[tuple[Number, Number, Probability]]
 
 
+@checked
 def save_profile(profile: MarkovProfile, path: str | os.PathLike[str]) -> None:
     """Write a profile whole or not at all, readable by its owner only.
 
@@ -58,6 +60,7 @@ def save_profile(profile: MarkovProfile, path: str | os.PathLike[str]) -> None:
     write_privately(Path(path), msgspec.json.format(msgspec.json.encode(document), indent=1))
 
 
+@checked
 def load_profile(path: str | os.PathLike[str]) -> MarkovProfile:
     """Read a profile (see :func:`save_profile`); a file that is not one, or breaks a rule, is refused."""
     file = Path(path)

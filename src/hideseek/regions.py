@@ -15,6 +15,7 @@ from pyproj import Geod, Proj, Transformer
 from scipy.spatial import KDTree
 
 from hideseek.arrays import FloatArray, IntArray, frozen, refuse_if_too_large, whole_number
+from hideseek.boundary import checked
 from hideseek.errors import MissingExtraError, broken_rule
 from hideseek.traces import check_traces
 
@@ -83,6 +84,7 @@ class _ByCentre:
         return index
 
 
+@checked
 @dataclass(frozen=True)
 class Grid(_ByCentre):
     """Equal cells between latitudes and longitudes, numbered from the south-west, row by row to the north.
@@ -169,6 +171,7 @@ class Grid(_ByCentre):
         return replace(self, kept=tuple(int(cell) for cell in self._cells[list(places)]))
 
 
+@checked
 @dataclass(frozen=True)
 class Places(_ByCentre):
     """Arbitrary points; every location belongs to the nearest one.
@@ -214,6 +217,7 @@ class Places(_ByCentre):
         return Places(latitudes, longitudes, tuple(self.names[k] for k in index) if self.names else ())
 
 
+@checked
 @dataclass(frozen=True)
 class Hexagons(_ByCentre):
     """H3 cells (extra ``geo``).
@@ -270,6 +274,7 @@ class Hexagons(_ByCentre):
         return Hexagons(tuple(self.cells[k] for k in places))
 
 
+@checked
 def distances(regions: Regions) -> FloatArray:
     """Geodesic distances between all centres in metres.
 

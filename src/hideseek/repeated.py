@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from hideseek.arrays import (
     FloatArray,
@@ -27,6 +28,7 @@ from hideseek.arrays import (
     scalar,
     whole_number,
 )
+from hideseek.boundary import checked
 from hideseek.errors import BudgetError, broken_rule, rule_text
 from hideseek.game import Game
 from hideseek.metrics import Metric, MetricLike, as_metric
@@ -37,6 +39,7 @@ from hideseek.solve import Solution, solve
 ROUNDING = 1e-9  # in the unit of errors: a ceiling below this is none
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class RepeatedGame:
     """One game for all accesses: see :meth:`of`.
@@ -103,7 +106,7 @@ class RepeatedGame:
         states, start = base.inputs, base.mass
         return cls(profile, scenario, d_p, d_q, limit, states, start, error, frozen(cost), frozen(moves))
 
-    def belief(self, law: FloatArray, owner: str = "RepeatedGame") -> FloatArray:
+    def belief(self, law: npt.ArrayLike, owner: str = "RepeatedGame") -> FloatArray:
         """A law over the states, checked."""
         checked = distribution(law, "belief", owner)
         if len(checked) != len(self.states):
@@ -114,7 +117,7 @@ class RepeatedGame:
         """Which state each vector of known places is."""
         return state_index(self.states, vectors, self.profile.places)
 
-    def at(self, belief: FloatArray) -> Game:
+    def at(self, belief: npt.ArrayLike) -> Game:
         """The game at a belief.
 
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
@@ -137,7 +140,7 @@ class RepeatedGame:
             self.error[:, on] * mass, self.cost[on] * mass[:, None], self.budget, None, mass, inputs=self.states[on]
         )
 
-    def learned(self, belief: FloatArray, table: FloatArray, release: int) -> FloatArray:
+    def learned(self, belief: npt.ArrayLike, table: FloatArray, release: int) -> FloatArray:
         """What is believed after a release: Bayes' rule.
 
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
@@ -150,15 +153,15 @@ class RepeatedGame:
             raise broken_rule("release", "RepeatedGame", "one that the table can produce at this belief", release)
         return np.asarray(weight / weight.sum())
 
-    def later(self, belief: FloatArray, steps: int | None = None) -> FloatArray:
+    def later(self, belief: npt.ArrayLike, steps: int | None = None) -> FloatArray:
         """What is believed so many steps after an access (by default at the next one), when nothing more is exposed."""
-        belief, every = self.belief(belief), self.scenario.every
+        law, every = self.belief(belief), self.scenario.every
         steps = every if steps is None else whole_number(steps, "steps", "RepeatedGame.later", least=every)
         if steps > every:
-            belief = belief @ self._settle @ np.linalg.matrix_power(self._step, steps - every) @ self._leads
+            law = law @ self._settle @ np.linalg.matrix_power(self._step, steps - every) @ self._leads
         else:
-            belief = belief @ self.moves
-        return np.asarray(belief / belief.sum())
+            law = law @ self.moves
+        return np.asarray(law / law.sum())
 
     @cached_property
     def _windows(self) -> tuple[IntArray, IntArray]:

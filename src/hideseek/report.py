@@ -6,13 +6,14 @@ import base64
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape as without_tags
 
 from matplotlib.figure import Figure
 
 from hideseek.estimate import Estimate
 from hideseek.evaluate import Label
 from hideseek.foresight import Foresight
+from hideseek.harmless import visible
 from hideseek.planner import Outlook
 
 PAGE = """<!doctype html>
@@ -107,6 +108,11 @@ def foresight_table(found: Mapping[Outlook, Foresight], unit: str) -> Table:
             for outlook, one in found.items()
         ),
     )
+
+
+def escape(text: str) -> str:
+    """Text for a page, in which nothing is a tag or turns the way of reading."""
+    return without_tags(visible(text))
 
 
 def html_report(title: str, lead: str, sections: Iterable[Section]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hideseek.arrays import IntArray, refuse_if_too_large, whole_number
+from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 
 Offsets = tuple[int, ...]
@@ -15,6 +16,7 @@ Offsets = tuple[int, ...]
 OFFSET = 200  # bytes for each, where many are made and checked
 
 
+@checked
 @dataclass(frozen=True)
 class Scenario:
     """Offsets relative to now (0): past is negative, future positive.

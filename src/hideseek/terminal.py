@@ -9,7 +9,6 @@ from contextlib import contextmanager
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,7 +16,6 @@ from rich.progress import (
     ProgressColumn,
     SpinnerColumn,
     Task,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
@@ -25,11 +23,43 @@ from rich.table import Table
 from rich.text import Text
 
 from hideseek.evaluate import Label
+from hideseek.harmless import visible
 
 MINUTE = 60
 out = Console()
 err = Console(stderr=True)
-BAR = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+
+
+def harmless(*parts: str | tuple[str, str]) -> Text:
+    """Words in which nothing is markup or a command to the terminal; a part may have a style."""
+    pairs = (part if isinstance(part, tuple) else (part, "") for part in parts)
+    return Text.assemble(*((visible(words), style) for words, style in pairs))
+
+
+def say(*parts: str | tuple[str, str]) -> None:
+    """A result in words."""
+    put(out, harmless(*parts))
+
+
+def note(*parts: str | tuple[str, str]) -> None:
+    """What is no result: on the other stream."""
+    put(err, harmless(*parts))
+
+
+def put(console: Console, words: Text) -> None:
+    """One line, which is broken for people only."""
+    console.print(words, soft_wrap=not console.is_terminal)
+
+
+class WordsColumn(ProgressColumn):
+    """What is being done."""
+
+    def render(self, task: Task) -> Text:
+        """In words."""
+        return harmless(task.description)
+
+
+BAR = (SpinnerColumn(), WordsColumn(), BarColumn(), TimeElapsedColumn())
 
 
 @contextmanager
@@ -37,7 +67,7 @@ def counting_bar(what: str) -> Iterator[Callable[[str, int, int], None]]:
     """A bar that is told what is being done, how much is done and how much there is."""
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        WordsColumn(),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -65,7 +95,7 @@ class Log:
         """This much is done, of so much (0: not known)."""
         if time.monotonic() >= self.told + MINUTE:
             self.told = time.monotonic()
-            err.print(f"{self.what}: {news} {done}{f' of {count}' * bool(count)}", highlight=False)
+            note(f"{self.what}: {news} {done}{f' of {count}' * bool(count)}")
 
 
 @contextmanager
@@ -105,17 +135,19 @@ def progress_bar(what: str, steps: int | None = None) -> Iterator[Callable[[str]
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> None:
     """A table on the terminal, whose first columns hold words and the others numbers."""
-    table = Table(title=escape(title), title_justify="left", show_header=any(header))
+    table = Table(title=harmless(title), title_justify="left", show_header=any(header))
     for k, name in enumerate(header):
-        table.add_column(name, justify="left" if k < words else "right")
+        table.add_column(harmless(name), justify="left" if k < words else "right")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(harmless, row))
     out.print(table)
 
 
 def print_json(facts: object) -> None:
-    """One JSON object on the standard output."""
-    typer.echo(json.dumps(facts, indent=2))
+    """One JSON object on the standard output, in ASCII."""
+    typer.echo(
+        json.dumps(facts, indent=2).replace("\x7f", "\\u007f")
+    )  # the one control character that JSON lets through
 
 
 def print_label(label: Label, unit: str) -> None:

@@ -30,6 +30,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from hideseek.arrays import refuse_if_too_large
+from hideseek.boundary import checked
 from hideseek.errors import SizeError, TraceError, broken_rule
 from hideseek.users import told_apart, user_of
 
@@ -118,6 +119,7 @@ class FileRead:
     trouble: UnusableFileError | None = None
 
 
+@checked
 def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.DataFrame:  # noqa: A002
     """Read a file, a folder or a tar archive of traces into one table, sorted by user and time.
 
@@ -178,7 +180,7 @@ def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.D
     if skipped_files:
         troubles.append(f"{len(skipped_files)} files were passed over, the first: {skipped_files[0]}")
     if troubles:
-        warnings.warn("; ".join(troubles) + ".", TraceWarning, stacklevel=2)
+        warnings.warn("; ".join(troubles) + ".", TraceWarning, stacklevel=3)
     return table
 
 
@@ -210,6 +212,7 @@ def each_file(path: str | os.PathLike[str], format: str | None = None) -> Iterat
         raise TraceError(f"{root} cannot be read: {error}") from error
 
 
+@checked
 def check_traces(table: pd.DataFrame, owner: str) -> pd.DataFrame:
     """Return a table made by hand as :func:`read_traces` would, or raise a ParameterError in the name of ``owner``.
 

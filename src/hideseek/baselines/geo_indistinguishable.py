@@ -24,6 +24,7 @@ from scipy.sparse import csgraph
 
 from hideseek.arrays import FloatArray, IntArray, nonnegative, scalar
 from hideseek.baselines.rival import Setting
+from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 from hideseek.game import Game, Rows
 from hideseek.mechanism import Mechanism
@@ -38,6 +39,7 @@ DILATION = 1.1  # of the spanner beyond
 EXACT = 1 + 1e-9  # a stretch below is rounding
 
 
+@checked
 def spanner(distance: npt.ArrayLike, dilation: float) -> IntArray:
     """Pairs of places [edge, 2] that connect all places by paths at most ``dilation`` times as long as the distances.
 
@@ -78,6 +80,7 @@ def between_places(distance: npt.ArrayLike, owner: str) -> FloatArray:
     return shorter
 
 
+@checked
 def geo_indistinguishable_rows(distance: npt.ArrayLike, epsilon: float, releases: int, dilation: float = 1.0) -> Rows:
     """The rows under which every mechanism is ``epsilon``-geo-indistinguishable, for all pairs of places.
 
@@ -109,6 +112,7 @@ def stretch(apart: FloatArray, edges: IntArray) -> float:
     return float(np.max(path / np.where(apart > 0, apart, 1.0), initial=1.0))
 
 
+@checked
 def optimal_geo_indistinguishable(setting: Setting, epsilon: float, dilation: float | None = None) -> LeastLoss:
     """The ``epsilon``-geo-indistinguishable mechanism of least expected quality loss; epsilon is per metre.
 
@@ -131,6 +135,7 @@ def optimal_geo_indistinguishable(setting: Setting, epsilon: float, dilation: fl
     return replace(found, bound=bound, gap=relative_gap(bound, found.quality_loss, strict.saturation))
 
 
+@checked
 def joint_optimum(setting: Setting, epsilon: float, budget: float, dilation: float | None = None) -> Solution:
     """The most private of the ``epsilon``-geo-indistinguishable mechanisms within a budget (Shokri 2014).
 
@@ -174,6 +179,7 @@ def with_rows(setting: Setting, epsilon: float, dilation: float | None) -> tuple
     return strict, replace(game, rows=geo_indistinguishable_rows(apart, longer * epsilon, len(game.releases), dilation))
 
 
+@checked
 def with_distortion(setting: Setting, epsilon: float) -> Mechanism:
     """The joint optimum at an epsilon, for what the cheapest mechanism loses at half of it.
 

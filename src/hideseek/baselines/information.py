@@ -6,12 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.arrays import distribution, nonnegative, scalar
+from hideseek.boundary import checked
 from hideseek.errors import SolverError, broken_rule
 from hideseek.mechanism import Mechanism
 
 STEPS = 200  # a few dozen are usual
 
 
+@checked
 def blahut_arimoto(prior: npt.ArrayLike, loss: npt.ArrayLike, slope: float, tolerance: float = 1e-9) -> Mechanism:
     """The f(o|i) that minimises  I(place; release) + slope E[loss], the rate-distortion optimum (Oya et al. 2017).
 

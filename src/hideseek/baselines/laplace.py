@@ -9,6 +9,7 @@ from scipy.special import lambertw
 
 from hideseek.arrays import FloatArray, scalar
 from hideseek.baselines.cells import nearest_place_law, round_flow, voronoi_edges
+from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 from hideseek.game import Game
 from hideseek.mechanism import Mechanism
@@ -16,6 +17,7 @@ from hideseek.mechanism import Mechanism
 POSITIVE = np.finfo(float).tiny
 
 
+@checked
 def draw_planar_laplace(points: FloatArray, epsilon: float, generator: np.random.Generator) -> FloatArray:
     """One noisy point for each point: density epsilon^2 / 2pi exp(-epsilon r) at the distance r (Andres et al. 2013).
 
@@ -31,6 +33,7 @@ def draw_planar_laplace(points: FloatArray, epsilon: float, generator: np.random
     return np.asarray(points + radius[:, None] * np.c_[np.cos(angle), np.sin(angle)])
 
 
+@checked
 def planar_laplace(points: FloatArray, epsilon: float) -> Mechanism:
     """Planar Laplace noise around the true place, released as the place nearest to it (Andres et al. 2013).
 
@@ -46,6 +49,7 @@ def planar_laplace(points: FloatArray, epsilon: float) -> Mechanism:
     return Mechanism(nearest_place_law(points, edges, np.arange(len(points)), round_flow(edges, rate)))
 
 
+@checked
 def remapped(mechanism: Mechanism, game: Game) -> Mechanism:
     """Replace each release by the one that costs least in expectation, given it (Chatzikokolakis et al. 2017).
 

@@ -6,11 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.arrays import FloatArray, nonnegative, scalar
+from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 from hideseek.game import Game
 from hideseek.mechanism import Mechanism
 
 
+@checked
 def truth(game: Game) -> Mechanism:
     """Release the place itself.
 
@@ -22,6 +24,7 @@ def truth(game: Game) -> Mechanism:
     return Mechanism(same.astype(np.float64), game.inputs, game.releases)
 
 
+@checked
 def constant(game: Game) -> Mechanism:
     """Always release the one place that costs least on the whole: the adversary learns nothing.
 
@@ -34,6 +37,7 @@ def constant(game: Game) -> Mechanism:
     return Mechanism(table, game.inputs, game.releases)
 
 
+@checked
 def coin(game: Game, probability: float) -> Mechanism:
     """With this probability the constant place, else the truth (Oya, Troncoso and Perez-Gonzalez 2017).
 
@@ -48,6 +52,7 @@ def coin(game: Game, probability: float) -> Mechanism:
     return Mechanism(table, game.inputs, game.releases)
 
 
+@checked
 def uniform_squares(points: FloatArray, half_side: float) -> Mechanism:
     """Any place in the square around the true one, all alike: the naive user of the paper's Trajectory Privacy.
 
@@ -69,6 +74,7 @@ def uniform_squares(points: FloatArray, half_side: float) -> Mechanism:
     return Mechanism((1 - share) * now + share * soon)
 
 
+@checked
 def exponential(distances: npt.ArrayLike, epsilon: float) -> Mechanism:
     """f(o|i) proportional to exp(-epsilon d(i, o) / 2): epsilon-geo-indistinguishable (McSherry and Talwar 2007).
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from hideseek.arrays import FloatArray
+from hideseek.boundary import checked
 from hideseek.game import Game
 from hideseek.mechanism import Mechanism, Policy
 from hideseek.metrics import Metric, over_places
@@ -20,6 +21,7 @@ METRES_A_DEGREE = 111_195.0  # of latitude, in the mean
 FINE, COARSE = 1e-3, 1e3  # dials in metres turn from this share of the shortest distance to so many times the longest
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Setting:
     """Whom a rival protects, and what error and quality mean there.
@@ -74,6 +76,7 @@ def in_metres(setting: Setting) -> tuple[float, float]:
     return FINE * float(apart.min()), COARSE * float(apart.max())
 
 
+@checked
 @dataclass(frozen=True)
 class Rival:
     """A mechanism of the literature with one dial: more ``noise`` costs more quality.

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hideseek.arrays import BoolArray, FloatArray, IntArray, scalar
+from hideseek.arrays import BoolArray, FloatArray, IntArray, scalar, whole_number
 from hideseek.baselines.cells import (
     Edges,
     Hull,
@@ -17,6 +17,7 @@ from hideseek.baselines.cells import (
     voronoi_edges,
 )
 from hideseek.baselines.laplace import POSITIVE, planar_laplace
+from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 from hideseek.mobility import MarkovProfile, regions_of
 from hideseek.regions import plane
@@ -25,6 +26,7 @@ DELTA = 0.01  # the true place is replaced in one step of a hundred at most, on 
 REMEMBERED = 2**28  # bytes of tables that are kept, since walks return to the same sets of likely places
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Predictive:
     """Release the last release again if it still is about right, else fresh noise (Chatzikokolakis et al. 2014).
@@ -69,7 +71,7 @@ class Predictive:
 
     def start(self, sequences: int) -> IntArray:
         """Nothing was released yet: -1."""
-        return np.full(sequences, -1)
+        return np.full(whole_number(sequences, "sequences", "Predictive.start", least=0), -1)
 
     def tables(self, state: IntArray) -> tuple[FloatArray, IntArray]:
         """One table for every last release that occurs."""
@@ -87,6 +89,7 @@ class Predictive:
         return exposed
 
 
+@checked
 def predictive(points: FloatArray, noise: float) -> Predictive:
     """The predictive mechanism with one dial: fresh noise of rate 1 / ``noise`` per metre.
 
@@ -101,6 +104,7 @@ def predictive(points: FloatArray, noise: float) -> Predictive:
     return Predictive(points, 1 / scale, 0.5 / scale, 2 * scale)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class DeltaLocationSet:
     """K-norm noise that tells no two likely places apart by more than exp(epsilon) (Xiao and Xiong 2015).
@@ -151,7 +155,8 @@ class DeltaLocationSet:
 
     def start(self, sequences: int) -> FloatArray:
         """Before anything is exposed, the belief is the long-run law."""
-        return np.tile(self.profile.stationary, (sequences, 1))
+        count = whole_number(sequences, "sequences", "DeltaLocationSet.start", least=0)
+        return np.tile(self.profile.stationary, (count, 1))
 
     def likely(self, state: FloatArray) -> BoolArray:
         """The fewest places that hold 1 - delta of each belief, the first of equals, [sequence, place]."""

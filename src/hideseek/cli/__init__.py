@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
-from rich.markup import escape
 
 from hideseek.cli import many, once, through_time
 from hideseek.errors import HideseekError
-from hideseek.terminal import err, print_json
+from hideseek.terminal import note, print_json
 from hideseek.traces import TraceWarning
+
+UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])  # typer gives it no public name
 
 app = typer.Typer(
     name="hideseek",
@@ -28,17 +30,28 @@ for part in (once, through_time, many):  # the order of the help
 
 def main() -> None:
     """Run the command line; what goes wrong on purpose is told in one line, with exit status 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what a terminal cannot show is spelled out
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", TraceWarning)
-            warnings.showwarning = lambda message, *_, **__: err.print(f"note: {escape(str(message))}", highlight=False)
-            app()
+            warnings.showwarning = lambda message, *_, **__: note(f"note: {message}")
+            status = app(standalone_mode=False)
     except (HideseekError, OSError) as error:
-        if "--json" in sys.argv:
-            print_json({"error": type(error).__name__, "message": str(error)})
-        else:
-            err.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-        raise SystemExit(2) from None
+        status = failed(error, str(error))
+    except UsageError as error:  # without a message, the help was shown instead
+        message, where = error.format_message(), error.ctx.command_path if error.ctx else "hideseek"
+        status = failed(error, f"{message} See {where} --help.") if message else 2
+    raise SystemExit(status)
+
+
+def failed(error: Exception, message: str) -> int:
+    """Tell what went wrong; the exit status."""
+    if "--json" in sys.argv:
+        print_json({"error": type(error).__name__, "message": message})
+    else:
+        note(("error:", "bold red"), f" {message}")
+    return 2
 
 
 def tell_version(wanted: bool) -> None:

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import pandas as pd
 import typer
-from rich.markup import escape
 
 from hideseek.allowance import budget_of
 from hideseek.arrays import whole_number
@@ -39,7 +38,7 @@ from hideseek.options import (
 from hideseek.profile_file import is_profile
 from hideseek.regions import Grid
 from hideseek.scenario import Scenario
-from hideseek.terminal import counting_bar, err, out, print_json, print_table, rate_bar
+from hideseek.terminal import counting_bar, note, print_json, print_table, rate_bar, say
 from hideseek.traces import read_traces
 from hideseek.words import named
 
@@ -76,7 +75,7 @@ def reproduce_command(
         left = robustness(own, grid, clock=clock, seed=seed, workers=workers, progress=advance)
     files = write_pages(found, left, source, folder)
     if not len(left):
-        err.print("note: nobody has enough full days to learn from some and attack others", highlight=False)
+        note("note: nobody has enough full days to learn from some and attack others")
     if as_json:
         findings = [
             {"name": one.name, "pass": one.passed, "paper": one.paper, "figure": one.figure, "rule": one.rule}
@@ -92,8 +91,8 @@ def reproduce_command(
     shown = [row[:4] for row in (table.header, *table.rows)]
     print_table(f"The paper's findings on {len(found.users)} {source}", shown[0], shown[1:], words=4)
     colour = "green" if all(one.passed for one in found.findings) else "red"
-    out.print(in_sum(found.findings), style=f"bold {colour}", highlight=False)
-    out.print(f"The report with the figures, readable by you only: [bold]{escape(str(files['report']))}[/]")
+    say((in_sum(found.findings), f"bold {colour}"))
+    say("The report with the figures, readable by you only: ", (str(files["report"]), "bold"))
 
 
 @commands.command("compare", epilog="Example: hideseek compare --data abboip.json --budget 20% --out rivals")
@@ -123,10 +122,7 @@ def compare_command(
     quick = grid is None and not is_profile(source)
     profile = coarse_profile_of(source, user, step) if quick else profile_of(source, user, grid, step)
     if profile.places > FEW_PLACES:
-        note = (
-            f"note: {profile.places} places may take minutes; up to {FEW_PLACES}, one is enough (see --grid of learn)"
-        )
-        err.print(note, highlight=False)
+        note(f"note: {profile.places} places may take minutes; up to {FEW_PLACES}, one is enough (see --grid of learn)")
     d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
     allowed = budget_of(budget, Game.from_scenario(profile, Scenario.sporadic(), d_p, d_q), "compare")
     with counting_bar("comparing") as advance:
@@ -142,8 +138,8 @@ def compare_command(
     print_table(f"Privacy ({named(d_p)}) at equal loss of quality", shown[0], shown[1:])
     most = f"No mechanism that loses as little exceeds {found.ceiling:.4g}"
     loss = f"All lose {found.quality_loss:.6g} ({named(d_q)}).{apart_words(found)}"
-    out.print(f"{loss} {most}; shown nothing, the adversary errs by {found.prior_risk:.4g}.", highlight=False)
-    out.print(f"The report with the figure, readable by you only: [bold]{escape(str(files['report']))}[/]")
+    say(f"{loss} {most}; shown nothing, the adversary errs by {found.prior_risk:.4g}.")
+    say("The report with the figure, readable by you only: ", (str(files["report"]), "bold"))
 
 
 @commands.command("study", epilog="Example: hideseek study --data cabspotting/ --users 20 --steps 1000 --out planners")
@@ -188,16 +184,16 @@ def study_command(
         f"Privacy ({named(found.privacy)}) in the mean over {users} {source}", table.header, table.rows, table.words
     )
     for finding in found.findings:
-        out.print(finding, highlight=False)
+        say(finding)
     if files:
-        out.print(f"The report with the figure, readable by you only: [bold]{escape(str(files['report']))}[/]")
+        say("The report with the figure, readable by you only: ", (str(files["report"]), "bold"))
 
 
 def tell_expected(seconds: float) -> None:
     """Say how long something will take, so that nobody waits for what does not end."""
     minutes = round(seconds / 60)
     words = f"about {minutes} minutes" if minutes > 1 else "about a minute" if seconds > 30 else "less than a minute"
-    err.print(f"note: {words}, if the machine is idle", highlight=False)
+    note(f"note: {words}, if the machine is idle")
 
 
 @commands.command("fleet", epilog="Example: hideseek fleet cabspotting/ --out protected --grid 4x10 --privacy hamming")
@@ -234,13 +230,13 @@ def fleet_command(
         with rate_bar("fleet") as advance:
             found = fleet(data, folder, job, workers, engine, advance)
     except KeyboardInterrupt:
-        err.print("Interrupted. The same command goes on where this one was.")
+        note("Interrupted. The same command goes on where this one was.")
         raise
     if as_json:
         print_json(asdict(found))
     else:
         print_table(f"A fleet of {found.users} users", ("", ""), fleet_words(found))
-        out.print(f"The labels: [bold]{escape(found.labels)}[/]; the codebooks lie beside. {OTHERS}", highlight=False)
+        say("The labels: ", (found.labels, "bold"), f"; the codebooks lie beside. {OTHERS}")
     if not found.codebooks:
         raise typer.Exit(1)
 

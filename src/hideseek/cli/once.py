@@ -10,13 +10,13 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 import typer
-from rich.markup import escape
 from scipy import sparse
 
 from hideseek.allowance import budget_of
 from hideseek.arrays import FloatArray, IntArray, Matrix, whole_number
 from hideseek.errors import broken_rule
 from hideseek.files import write_privately
+from hideseek.harmless import csv_bytes
 from hideseek.metrics import MetricName
 from hideseek.mobility import MarkovProfile, regions_of
 from hideseek.options import (
@@ -42,7 +42,7 @@ from hideseek.profile_file import save_profile
 from hideseek.regions import Hexagons, Regions
 from hideseek.solve import solve, trade_off
 from hideseek.solve.curve import refuse_many_points
-from hideseek.terminal import out, print_json, print_label, print_table, progress_bar
+from hideseek.terminal import print_json, print_label, print_table, progress_bar, say
 from hideseek.traces import FORMATS
 from hideseek.words import (
     label_facts,
@@ -77,7 +77,7 @@ def demo(
     print_label(result.label, "m")
     table = foresight_table(result.foresight, "m")
     print_table("Planning ahead, against who remembers everything", table.header, table.rows)
-    out.print(f"The report with the figures: [bold]{escape(str(result.report))}[/]")
+    say("The report with the figures: ", (str(result.report), "bold"))
 
 
 @commands.command(epilog="Example: hideseek learn cabs/ --user abboip --grid 10x25 --out abboip.json")
@@ -122,10 +122,8 @@ def learn(
     print_table(
         f"{who}: {profile.places} places, the busiest", ("place", "share of time", "latitude", "longitude"), rows
     )
-    path = escape(str(profile_path))
-    out.print(
-        f"The profile, readable by you only: [bold]{path}[/]. It tells where {escape(who)} goes: keep it private."
-    )
+    path = (str(profile_path), "bold")
+    say("The profile, readable by you only: ", path, f". It tells where {who} goes: keep it private.")
 
 
 @commands.command("solve", epilog="Example: hideseek solve abboip.json --budget 20% --out mechanism.csv")
@@ -185,7 +183,7 @@ def solve_command(
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
     for what, path in (("mechanism", table_path), ("attack", attack_path)):
         if path is not None:
-            out.print(f"The {what}, readable by you only: [bold]{escape(str(path))}[/]")
+            say(f"The {what}, readable by you only: ", (str(path), "bold"))
 
 
 @commands.command(epilog="Example: hideseek curve abboip.json --points 20 --figure curve.png")
@@ -219,7 +217,7 @@ def curve(
     columns = ("budget", "privacy", "bound", "price", "quality_loss")
     table = pd.DataFrame({name: getattr(found, name) for name in columns})
     if csv is not None:
-        write_privately(csv, table.to_csv(index=False).encode())
+        write_privately(csv, csv_bytes(table))
     if figure is not None:
         from hideseek.figures import curve_figure
 
@@ -230,7 +228,7 @@ def curve(
     rows = [tuple(f"{value:.6g}" for value in row) for row in table.itertuples(index=False)]
     print_table(f"Privacy ({named(d_p)}) for quality loss ({named(d_q)})", columns, rows)
     known = f"Between the points, the optimum is known to within {found.width:.3g}"
-    out.print(f"{known}; nothing can exceed {game.prior_risk:.6g}.")
+    say(f"{known}; nothing can exceed {game.prior_risk:.6g}.")
 
 
 Axis = tuple[str, Sequence[int], IntArray]  # role, offsets, and the places that each index stands for
@@ -246,4 +244,4 @@ def write_table(path: Path, table: Matrix, given: Axis, drawn: Axis, centres: Fl
             columns[f"{role}_{offset}_latitude"] = centres[place, 0]
             columns[f"{role}_{offset}_longitude"] = centres[place, 1]
     frame = pd.DataFrame(columns | {"probability": entries.data})
-    write_privately(path, frame.to_csv(index=False).encode())
+    write_privately(path, csv_bytes(frame))

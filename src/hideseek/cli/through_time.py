@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from hideseek.allowance import budget_through_time
 from hideseek.arrays import whole_number
@@ -46,7 +45,7 @@ from hideseek.planner import DISCOUNT, WALKS, Mode, Outlook, train
 from hideseek.profile_file import load_profile
 from hideseek.repeated import RepeatedGame
 from hideseek.scenario import Scenario
-from hideseek.terminal import counting_bar, err, out, print_json, print_label, print_table
+from hideseek.terminal import counting_bar, note, print_json, print_label, print_table, say
 from hideseek.words import (
     HABITS,
     codebook_facts,
@@ -127,10 +126,9 @@ def design_command(
     print_table(f"A codebook over {profile.places} places", ("", ""), codebook_words(codebook))
     if gain is not None:
         left_out = "" if gain >= 0 else ", so it was left out"
-        out.print(
-            f"Planning ahead gains [bold]{in_percent(gain)}[/] against an adversary who remembers everything{left_out}."
-        )
-    out.print(f"The codebook, readable by you only: [bold]{escape(str(path))}[/]. {HABITS}")
+        against = f" against an adversary who remembers every release{left_out}."
+        say("Planning ahead gains ", (in_percent(gain), "bold"), against)
+    say("The codebook, readable by you only: ", (str(path), "bold"), f". {HABITS}")
 
 
 @commands.command("inspect", epilog="Example: hideseek inspect abboip.hideseek")
@@ -170,7 +168,7 @@ def inspect_command(
     ]
     header = ("stage", "histories", f"privacy {d_p}".strip(), "no table exceeds", f"worst loss {d_q}".strip())
     print_table("Its stages, worked out again from the stored integers", header, rows)
-    out.print(f"[bold yellow]Keep it private.[/] {HABITS}")
+    say(("Keep it private.", "bold yellow"), f" {HABITS}")
 
 
 @commands.command("evaluate", epilog="Example: hideseek evaluate abboip.hideseek abboip.json")
@@ -192,11 +190,11 @@ def evaluate_command(
         print_json(label_facts(label))
         return
     print_label(label, codebook.privacy.unit)
-    out.print(f"Kept of the ceiling, against an adversary who remembers every release: {label.kept.in_words()}.")
-    out.print(loss_words(label, codebook.budget, codebook.quality.unit))
-    out.print(ASSUMPTION)
+    say(f"Kept of the ceiling, against an adversary who remembers every release: {label.kept.in_words()}.")
+    say(loss_words(label, codebook.budget, codebook.quality.unit))
+    say(ASSUMPTION)
     if label.gain is not None:
-        out.print(f"More than the codebook beside, against the same: [bold]{in_percent(label.gain)}[/].")
+        say("More than the codebook beside, against the same: ", (in_percent(label.gain), "bold"), ".")
 
 
 @commands.command(
@@ -245,9 +243,9 @@ def expose_command(
         label = {"label": asdict(device.label())} if isinstance(device, LiveDevice) else {}
         print_json(asdict(answer) | label)
     elif answer.status == "exposed":
-        out.print(f"{answer.latitude:.6f},{answer.longitude:.6f}", highlight=False)
+        say(f"{answer.latitude:.6f},{answer.longitude:.6f}")
     else:
-        err.print(f"withheld: {WITHHELD[answer.reason]}", highlight=False)
+        note(f"withheld: {WITHHELD[answer.reason]}")
     if answer.status == "withheld":
         raise typer.Exit(3)
 
@@ -315,5 +313,6 @@ def plan_command(
     words = [*plan_words(game, planner, found), ("trained in", f"{seconds:.1f} s")]
     print_table(f"A plan over {profile.places} places", ("", ""), words)
     share = found.certified
-    out.print(f"It reaches [bold]at least {share:.1%} of what anything can reach[/] in the long run (95 % sure).")
-    out.print(f"The plan, readable by you only: [bold]{escape(str(path))}[/]. {HABITS}")
+    reached = (f"at least {share:.1%} of what anything can reach", "bold")
+    say("It reaches ", reached, " in the long run (95 % sure).")
+    say("The plan, readable by you only: ", (str(path), "bold"), f". {HABITS}")

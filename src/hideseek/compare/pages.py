@@ -12,6 +12,7 @@ from hideseek.estimate import Estimate
 from hideseek.evaluate import ASSUMPTION, ROUNDING
 from hideseek.figures import comparison_figure, save
 from hideseek.files import write_privately
+from hideseek.harmless import csv_bytes
 from hideseek.report import Section, Table, html_report
 
 TITLE = "Every mechanism on one scale"
@@ -92,7 +93,7 @@ def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, o
     frame = frame_of(comparison)
     figure = comparison_figure(frame[[comparison.equal(row) for row in comparison.rows]], unit)
     files = {"table": out / "comparison.csv", "report": out / "report.html"}
-    write_privately(files["table"], frame.to_csv(index=False).encode())
+    write_privately(files["table"], csv_bytes(frame))
     for path in save(figure, out / "comparison"):
         files[f"figure, {path.suffix[1:]}"] = path
     lead = (

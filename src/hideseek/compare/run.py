@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 from hideseek.adversaries import Adversary, against_policy, carry, estimates, policy_loss
 from hideseek.arrays import scalar, whole_number
 from hideseek.baselines import RIVALS, Rival, Setting, constant, truth
+from hideseek.boundary import checked
 from hideseek.course import Course, Exposer
 from hideseek.deployed import Advance
 from hideseek.design import design
@@ -84,6 +85,7 @@ class Comparison:
         return abs(row.quality_loss - self.quality_loss) <= EQUAL * self.quality_loss
 
 
+@checked
 def compare(
     profile: MarkovProfile,
     privacy: MetricLike,

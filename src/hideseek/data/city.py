@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hideseek.arrays import refuse_if_too_large, whole_number
+from hideseek.boundary import checked
 
 Floats = NDArray[np.float64]
 
@@ -105,6 +106,7 @@ def city_people(people: int = 1, seed: int = 0) -> tuple[Person, ...]:
     return tuple(_settle(_stream(seed, 1, index), index, offices, spots) for index in range(people))
 
 
+@checked
 def synthetic_city(people: int = 1, days: int = 14, seed: int = 0) -> pd.DataFrame:
     """Follow ``people`` inhabitants of a synthetic city for ``days`` days, from Monday 2024-01-01 on.
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from hideseek.allowance import budget_through_time, parsed_budget
 from hideseek.arrays import one_of, whole_number
+from hideseek.boundary import checked
 from hideseek.codebook import Codebook, codebook_from
 from hideseek.design import design
 from hideseek.errors import HideseekError, broken_rule, without_value
@@ -27,6 +28,7 @@ from hideseek.traces import checked_step
 EARTH = (-90.0, 90.0, -180.0, 180.0)
 
 
+@checked
 @dataclass(frozen=True)
 class Job:
     """One design for every privacy metric and budget, the same for all users.

@@ -165,7 +165,7 @@ class Outputs:
         ours = msgspec.json.decode(self.about, type=dict[str, Any])
         try:
             theirs = msgspec.json.decode(dict(self.read([ABOUT])).get(ABOUT, b""), type=dict[str, Any])
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             theirs = {}
         differ = [name for name in theirs | ours if theirs.get(name) != ours.get(name)]
         if differ:
@@ -219,7 +219,7 @@ class Outputs:
         """The mark of a user from its file, unless that is damaged, another user's or another job's."""
         try:
             mark = msgspec.json.decode(content, type=Mark)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return None
         return mark if (mark.user, mark.seal) == (user, self.seal_of(mark)) else None
 

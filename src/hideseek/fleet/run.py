@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hideseek.boundary import checked
 from hideseek.deployed import Advance
 from hideseek.errors import TraceError, broken_rule
 from hideseek.fleet.engines import each_result, engine_of
@@ -44,6 +45,7 @@ class Fleet:
     told_apart_by: str
 
 
+@checked
 def fleet(
     data: str | os.PathLike[str],
     out: str | os.PathLike[str],

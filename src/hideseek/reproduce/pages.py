@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from hideseek.days import COVERED, STEPS_A_DAY
 from hideseek.figures import attacks_figure, location_figure, robustness_figure, save, transition_figure
 from hideseek.files import write_privately
+from hideseek.harmless import csv_bytes
 from hideseek.report import Section, Table, html_report
 from hideseek.reproduce.findings import Finding, Reproduction, compared, of_the_coin
 from hideseek.reproduce.numbers import LAST
@@ -223,7 +224,7 @@ def write_pages(found: Reproduction, left: pd.DataFrame, source: str, out: Path)
     left = left.assign(user=left["user"].map({name: number for number, name in enumerate(found.names, start=1)}))
     for name, table in (tables | {"robustness": left}).items():
         files[name] = out / f"{name}.csv"
-        write_privately(files[name], table.to_csv(index=False).encode())
+        write_privately(files[name], csv_bytes(table))
     drawn, (more, robust) = figures_of(found), robustness_of(left)
     for suffix in ("pdf", "png"):  # of an earlier run into the same folder
         (out / f"robustness.{suffix}").unlink(missing_ok=True)

@@ -19,6 +19,7 @@ from scipy.special import stdtrit
 
 from hideseek.adversaries import Adversary, estimates
 from hideseek.arrays import IntArray, whole_number
+from hideseek.boundary import checked
 from hideseek.course import Course, likeliest_guesses
 from hideseek.days import ahead_of_utc
 from hideseek.deployed import Advance
@@ -54,6 +55,7 @@ class Left(NamedTuple):
     budget: float
 
 
+@checked
 def robustness(
     traces: pd.DataFrame,
     regions: Regions,

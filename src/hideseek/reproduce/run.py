@@ -9,6 +9,7 @@ import pandas as pd
 from joblib import Parallel, cpu_count, delayed
 
 from hideseek.arrays import scalar, whole_number
+from hideseek.boundary import checked
 from hideseek.days import UserDay, days_of, drawn_from
 from hideseek.deployed import Advance
 from hideseek.errors import broken_rule
@@ -25,6 +26,7 @@ from hideseek.reproduce.numbers import (
 )
 
 
+@checked
 def reproduce(
     traces: pd.DataFrame,
     grid: Grid,

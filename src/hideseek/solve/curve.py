@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.arrays import FloatArray, nonnegative, refuse_if_too_large, scalar
+from hideseek.boundary import checked
 from hideseek.errors import SolverError, broken_rule
 from hideseek.game import Alternatives, Game, budget_too_small
 from hideseek.solve.certificate import Certificate
@@ -72,6 +73,7 @@ class Curve:
         return inside
 
 
+@checked
 def trade_off(
     game: Game,
     budgets: npt.ArrayLike | None = None,

@@ -24,6 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.arrays import FloatArray, refuse_if_too_large
+from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 from hideseek.game import Alternatives, Game
 from hideseek.mechanism import Mechanism
@@ -289,6 +290,7 @@ class LeastLoss:
     gap: float
 
 
+@checked
 def least_loss(game: Game, tolerance: float = 1e-6) -> LeastLoss:
     """The mechanism of least expected quality loss that keeps the game's rows, with the proof.
 

@@ -15,6 +15,7 @@ import highspy
 import numpy as np
 
 from hideseek.arrays import FloatArray, dense, scalar
+from hideseek.boundary import checked
 from hideseek.errors import CertificateError, SolverError, broken_rule
 from hideseek.game import Alternatives, Game, Objective, as_alternatives
 from hideseek.mechanism import Mechanism
@@ -28,6 +29,7 @@ SLACK = 1e-3  # the share of the tolerance by which the first game's privacy may
 ENOUGH = 1e-4  # relative gap of the second game's value: a preference, not a claim
 
 
+@checked
 def prefer(solution: Solution, second: Game, tolerance: float = 1e-6, start: Pairs | None = None) -> Solution:
     """Of the mechanisms that are as good as the ``solution`` of its game, the one that is best for a ``second`` game.
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from hideseek.arrays import BoolArray, FloatArray, Matrix, dense, one_of, scalar
+from hideseek.boundary import checked
 from hideseek.errors import CertificateError, SolverError, broken_rule
 from hideseek.game import Alternatives, Game, as_alternatives
 from hideseek.mechanism import Mechanism
@@ -87,6 +88,7 @@ class Solution:
         return float(self.losses[0])
 
 
+@checked
 def solve(
     game: Game | Alternatives,
     tolerance: float = 1e-6,

@@ -19,6 +19,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from hideseek.arrays import FloatArray, scalar
+from hideseek.boundary import checked
 from hideseek.errors import SizeError, SolverError, broken_rule
 from hideseek.game import Alternatives, Game
 from hideseek.mechanism import Mechanism
@@ -32,6 +33,7 @@ STRICTLY = (
 INDIFFERENT = 1e-9  # guesses that are this close, in the same unit, count as equally good
 
 
+@checked
 def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60.0) -> Solution:
     """The mechanism under which an adversary of least expected error errs most on the input that he guesses best.
 

@@ -10,6 +10,7 @@ import pandas as pd
 from hideseek.evaluate import ASSUMPTION
 from hideseek.figures import foresight_figure, save
 from hideseek.files import write_privately
+from hideseek.harmless import csv_bytes
 from hideseek.planner import Outlook
 from hideseek.report import Section, Table, html_report
 from hideseek.study.run import CELLS, Mean, Row, Study
@@ -80,7 +81,7 @@ def write_pages(study: Study, source: str, out: Path) -> dict[str, Path]:
     frame = frame_of(study.rows)
     figure = foresight_figure(frame, frame_of(study.means))
     files = {"rows": out / "rows.csv", "report": out / "report.html"}
-    write_privately(files["rows"], frame.to_csv(index=False).encode())
+    write_privately(files["rows"], csv_bytes(frame))
     for path in save(figure, out / "foresight"):
         files[f"figure, {path.suffix[1:]}"] = path
     count = frame["user"].nunique()

@@ -18,6 +18,7 @@ import pandas as pd
 from joblib import Parallel, cpu_count, delayed
 
 from hideseek.arrays import one_of, scalar, whole_number
+from hideseek.boundary import checked
 from hideseek.days import UserDay, days_of, drawn_from
 from hideseek.deployed import Advance
 from hideseek.errors import broken_rule
@@ -130,6 +131,7 @@ class Study:
         )
 
 
+@checked
 def study(
     traces: pd.DataFrame,
     grid: Grid,

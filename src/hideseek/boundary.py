@@ -1,0 +1,232 @@
+"""The boundary: what is given to public functions is held against their annotations, in one place for all of them."""
+
+from __future__ import annotations
+
+import errno
+import inspect
+import os
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from functools import wraps
+from numbers import Real
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+from hideseek.errors import HideseekError, OutputError, ParameterError, broken_rule
+
+Target = TypeVar("Target", bound=Callable[..., Any])
+Fits = Callable[[Any], bool]
+Rule = tuple[Fits, str]  # whether a value fits, and what it must be, in words
+
+ARRAY_LIKE = set(get_args(npt.ArrayLike))
+SEVERAL = "a sequence"
+NO_NAME = "embedded null byte"  # what Python says of a name that no file can have
+
+
+def checked(target: Target) -> Target:
+    """Refuse a call whose arguments are not of the annotated types, before anything is done with them.
+
+    Of a class, the constructor and all public methods are checked.
+
+    >>> @checked
+    ... def twice(number: int) -> int:
+    ...     return 2 * number
+    >>> twice(2)
+    4
+    >>> twice("2")
+    Traceback (most recent call last):
+    hideseek.errors.ParameterError: The 'number' parameter of twice must be an integer. Got str instead.
+    """
+    if not isinstance(target, type):
+        return cast("Target", checking(target))
+    lists = hasattr(target, "__post_init__")  # which makes arrays of what it is given
+    for name, member in list(vars(target).items()):
+        if name == "__init__" or not name.startswith("_"):
+            if isinstance(member, classmethod):
+                setattr(target, name, classmethod(checking(member.__func__)))
+            elif isinstance(member, types.FunctionType):
+                setattr(target, name, checking(member, lists and name == "__init__"))
+    return target
+
+
+def checking(function: Callable[..., Any], lists: bool = False) -> Callable[..., Any]:
+    """The function, with the check before it; what the system refuses on the way is told as an error of ours.
+
+    ``lists``: one may be given for an array.
+    """
+    rules: dict[str, Rule] = {}
+
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        if not rules:  # at the first call: by then everything that annotations name is there
+            rules.update(rules_of(function, lists))
+        for name, value in zip(rules, arguments, strict=False):
+            if not rules[name][0](value):
+                raise refused(function, name, rules[name][1], value)
+        for name, value in named.items():
+            if name in rules and not rules[name][0](value):
+                raise refused(function, name, rules[name][1], value)
+        try:
+            return function(*arguments, **named)
+        except (OSError, ValueError) as error:
+            if isinstance(error, HideseekError):
+                raise
+            if isinstance(error, OSError):
+                raise OutputError(error.errno, error.strerror, error.filename) from error
+            if str(error) == NO_NAME:
+                raise OutputError(errno.EINVAL, NO_NAME) from error
+            raise
+
+    return call
+
+
+def refused(function: Callable[..., Any], parameter: str, rule: str, value: object) -> ParameterError:
+    """The error that names the type and not the value, which may be a true location."""
+    owner = function.__qualname__.removesuffix(".__init__")
+    got = type(value).__name__
+    if rule.startswith(SEVERAL) and isinstance(value, list | tuple) and value:
+        got += f" of {' and '.join(sorted({type(one).__name__ for one in value}))}"
+    return broken_rule(parameter, owner, rule, got)
+
+
+def rules_of(function: Callable[..., Any], lists: bool) -> dict[str, Rule]:
+    """By parameter, in order."""
+    hints = get_type_hints(function)
+    names = inspect.signature(function).parameters
+    return {name: rule_of(hints[name], lists) if name in hints else (anything, "") for name in names}
+
+
+def anything(_: object) -> bool:
+    """Left to the function itself."""
+    return True
+
+
+def rule_of(annotation: Any, lists: bool) -> Rule:
+    """What a value of an annotated type must be; what is not known here is left to the function itself."""
+    kind, inner = get_origin(annotation) or annotation, get_args(annotation)
+    if kind in (Union, types.UnionType):
+        return one_of_several(inner, lists)
+    if kind is Literal:
+        return (lambda value: isinstance(value, str) and value in inner), f"one of {', '.join(map(repr, inner))}"
+    if kind is np.ndarray and lists:
+        return is_array_like, "an array of numbers"
+    if kind is Callable and inner and isinstance(inner[0], list):
+        return (lambda value: takes(value, len(inner[0]))), f"a function of {len(inner[0])}"
+    if kind in CHECKS:
+        return CHECKS[kind]
+    if kind in (tuple, Sequence, Iterable):
+        return several(kind, inner, lists)
+    if kind is Mapping:
+        (key, keys), (content, contents) = (rule_of(one, lists) for one in inner)
+        return (
+            lambda value: isinstance(value, Mapping) and all(map(key, value)) and all(map(content, value.values())),
+            f"a mapping from {keys} to {contents}",
+        )
+    if getattr(kind, "_is_protocol", False):
+        names = [name for name in vars(kind) if not name.startswith("_")]
+        # asked of the type: to evaluate a property may take long
+        return lambda value: all(hasattr(type(value), name) or name in fields(value) for name in names), named(kind)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):  # which of its names, the function itself asks
+        return CHECKS[str][0], f"one of {', '.join(map(repr, map(str, kind)))}"
+    if isinstance(kind, type):
+        return (lambda value: isinstance(value, kind)), named(kind)
+    return anything, ""
+
+
+def named(kind: type) -> str:
+    """A type, with its article, and where it is from unless that goes without saying."""
+    package = kind.__module__.partition(".")[0]
+    own = kind.__module__.startswith("hideseek") or package in sys.stdlib_module_names
+    name = kind.__name__ if own else f"{package} {kind.__name__}"
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+
+
+def fields(value: object) -> Mapping[str, object]:
+    """What an object holds itself."""
+    return getattr(value, "__dict__", {})
+
+
+def one_of_several(annotations: Sequence[Any], lists: bool) -> Rule:
+    """A union fits where a member does; numpy itself says what it takes for an array."""
+    if set(annotations) >= ARRAY_LIKE:
+        return anything, ""
+    rules = [rule_of(one, lists) for one in annotations]
+    if any(rule is CHECKS[os.PathLike] for rule in rules):
+        rules = [rule for rule in rules if rule is not CHECKS[str]]
+    fit, (*first, last) = [fits for fits, _ in rules], [words for _, words in rules]
+    return (lambda value: any(fits(value) for fits in fit)), f"{', '.join(first)} or {last}" if first else last
+
+
+def several(kind: Any, inner: Sequence[Any], lists: bool) -> Rule:
+    """Values one after the other; what can be looked at only once is not looked at here."""
+    rules = [rule_of(one, lists) for one in inner if one is not Ellipsis]
+    every = kind is not tuple or Ellipsis in inner
+
+    def fit(value: object) -> bool:
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+            return False
+        if not isinstance(value, Sequence | np.ndarray):
+            return kind is Iterable or hasattr(value, "__array__")
+        if every:
+            return all(map(rules[0][0], value))
+        return len(value) == len(rules) and all(fits(one) for (fits, _), one in zip(rules, value, strict=True))
+
+    words = dict.fromkeys(words for _, words in rules)
+    return fit, f"{SEVERAL}{'' if every else f' of {len(rules)}'} (each {' or '.join(words)})"
+
+
+def is_integer(value: object) -> bool:
+    """Of Python's or numpy's kind."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """A real one."""
+    return isinstance(value, Real | np.floating | np.integer) and not isinstance(value, bool)
+
+
+def is_array(value: object) -> bool:
+    """Of numbers."""
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+
+
+def is_array_like(value: object) -> bool:
+    """What numpy makes an array of numbers of."""
+    try:
+        return not isinstance(value, str | bytes) and np.asarray(value).dtype.kind in "biuf"
+    except ValueError:  # rows of different length
+        return False
+
+
+def takes(value: object, count: int) -> bool:
+    """Whether it can be called with so many arguments; some built-in functions do not tell."""
+    if not callable(value):
+        return False
+    try:
+        inspect.signature(value).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True
+
+
+def is_path(value: object) -> bool:
+    """One that a file can have."""
+    return isinstance(value, str | os.PathLike)
+
+
+CHECKS: dict[Any, Rule] = {
+    bool: ((lambda value: isinstance(value, bool | np.bool_)), "True or False"),
+    int: (is_integer, "an integer"),
+    float: (is_number, "a number"),
+    str: ((lambda value: isinstance(value, str)), "text"),
+    type(None): ((lambda value: value is None), "None"),
+    os.PathLike: (is_path, "the path of a file"),
+    Callable: (callable, "a function"),
+    np.ndarray: (is_array, "an array of numbers"),
+}

@@ -1,0 +1,515 @@
+"""Whatever is given to a public function, what comes out is an answer or an error of ours that names the parameter."""
+
+from __future__ import annotations
+
+import errno
+import inspect
+import os
+import pickle
+import re
+import shutil
+import types
+from contextlib import suppress
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+import hideseek as hs
+from hideseek import HideseekError, OutputError, ParameterError, baselines
+from tests.fleets import JOB
+
+WRONG = (None, object(), "text", b"x", -1, 1.5, [], {}, [None], lambda: None, np.array(["a"]), float("nan"))
+NEVER = (object(), b"x")  # of no type that anything asks for: where an answer would take long
+TRACES = hs.synthetic_city(people=2, days=1, seed=2)
+HALF = np.array([[0.5, 0.5], [0.5, 0.5]])
+APART = 1 - np.eye(2)
+SLOW = {"compare", "fleet", "reproduce", "robustness", "study"}
+# made by hideseek for its users, and only kept: what stands in them is what was put there
+RESULTS = {
+    *("Answer", "Comparison", "Curve", "Estimate", "Fleet", "Foresight", "Label", "LeastLoss", "LiveLabel"),
+    *("ReadReport", "Reproduction", "Solution", "Study"),
+}
+PROTOCOLS = {"Policy", "Profile", "Regions"}
+
+
+@cache
+def things() -> types.SimpleNamespace:
+    """Small ones of every kind."""
+    places = hs.Places([46.52, 46.53], [6.57, 6.58])
+    profile = hs.MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]], places)
+    metric = hs.hamming()
+    game = hs.Game.from_prior([0.5, 0.5], APART, APART, 0.2)
+    repeated = hs.RepeatedGame.of(profile, metric, metric, 0.1)
+    rows = hs.Rows.for_each_release([[-1.0, 0.5]], 2)
+    return types.SimpleNamespace(
+        places=places,
+        grid=hs.Grid.covering(TRACES, 2, 2),
+        profile=profile,
+        periodic=hs.PeriodicProfile.fit(TRACES, hs.Grid.covering(TRACES, 2, 2), slots=2),
+        metric=metric,
+        game=game,
+        solution=hs.solve(game),
+        mechanism=hs.Mechanism(HALF),
+        repeated=repeated,
+        planner=hs.plan(profile, metric, metric, 0.1, walks=1),
+        codebook=hs.design(profile, hs.Scenario.past_present(1), metric, metric, 0.1),
+        scenario=hs.Scenario.sporadic(),
+        law=hs.possible_trajectories(profile, (0,)),
+        setting=baselines.Setting(profile, hs.distance(places), hs.distance(places)),
+        delta=baselines.DeltaLocationSet(profile, 1.0),
+        predictive=baselines.predictive(np.array([[0.0, 0.0], [100.0, 0.0]]), 50.0),
+        rows=rows,
+        within=hs.Game(APART / 2, APART / 2, 0.2, rows),
+    )
+
+
+def calls(folder):
+    """By name: the function or method, and what it takes, every parameter of it."""
+    t = things()
+    one, belief, walks = np.array([0]), np.array([0.5, 0.5]), np.array([[0, 1, 0]])
+    points, generator = t.setting.points, np.random.default_rng(0)
+    device, live = hs.Device(t.codebook, folder / "state"), hs.LiveDevice.of(t.repeated, t.planner, folder / "live")
+    file, book, plan = folder / "profile.json", folder / "codebook", folder / "plan"
+    hs.save_profile(t.profile, file)
+    t.codebook.save(book)
+    hs.save_plan(t.repeated, t.planner, plan)
+    data = folder / "data.csv"
+    TRACES.to_csv(data, index=False)
+    run = {"accesses": 2, "walks": 2, "seed": 0, "progress": None}
+    game = {"privacy": t.metric, "quality": t.metric, "budget": 0.1}
+    point = {"latitude": [46.52], "longitude": [6.57]}
+    here = {"latitude": 46.52, "longitude": 6.57, "at": "2026-01-05T08:00:00+00:00"}
+    solving = {"tolerance": 1e-6, "time_limit": 10.0}
+    many = {"traces": TRACES, "seed": 0, "clock": "0h", "workers": 1, "progress": None}
+    return {
+        "Alternatives": (hs.Alternatives, {"games": (t.game,), "objective": "average", "weights": np.array([1.0])}),
+        "Codebook": (hs.Codebook, {name: getattr(t.codebook, name) for name in hs.Codebook.__dataclass_fields__}),
+        "Codebook.after": (t.codebook.after, {"stage": 0, "gap": 1}),
+        "Codebook.load": (hs.Codebook.load, {"path": book}),
+        "Codebook.metric_document": (t.codebook.metric_document, {"role": "privacy"}),
+        "Codebook.save": (t.codebook.save, {"path": book}),
+        "Codebook.simulate": (
+            t.codebook.simulate,
+            {"walks": walks, "words": lambda n: np.zeros(n, np.uint64)},
+        ),
+        "Codebook.stage_at": (t.codebook.stage_at, {"access": 0}),
+        "Codebook.worths": (t.codebook.worths, {}),
+        "Device": (hs.Device, {"codebook": t.codebook, "state": folder / "state"}),
+        "Device.draw": (device.draw, {"stage": 0, "position": 0, "seen": (), "known": (0,)}),
+        "Device.expose": (device.expose, here | {"ahead": ()}),
+        "Device.restart": (device.restart, {}),
+        "Device.simulate": (device.simulate, {"walks": walks}),
+        "Game": (
+            hs.Game,
+            {"error": APART / 2, "cost": APART / 2, "budget": 0.1, "rows": t.rows, "mass": belief}
+            | dict.fromkeys(("guesses", "inputs", "releases"), np.array([[0], [1]])),
+        ),
+        "Game.from_prior": (
+            hs.Game.from_prior,
+            {"prior": belief, "privacy_metric": APART, "quality_metric": APART, "budget": 0.1},
+        ),
+        "Game.from_scenario": (
+            hs.Game.from_scenario,
+            {"profile": t.profile, "scenario": t.scenario, **game, "law": t.law, "seen": ()},
+        ),
+        "Game.with_budget": (t.game.with_budget, {"budget": 0.2}),
+        "Grid": (
+            hs.Grid,
+            {"south": 0.0, "north": 1.0, "west": 0.0, "east": 1.0, "rows": 2, "columns": 2, "kept": (0, 1)},
+        ),
+        "Grid.covering": (hs.Grid.covering, {"traces": TRACES, "rows": 2, "columns": 2}),
+        "Grid.keep": (t.grid.keep, {"places": [0]}),
+        "Grid.locate": (t.grid.locate, point),
+        "Grid.nearest": (t.grid.nearest, point),
+        "Hexagons": (hs.Hexagons, {"cells": ("881f1d4887fffff",)}),
+        "Hexagons.around": (hs.Hexagons.around, point | {"resolution": 8}),
+        "Hexagons.covering": (hs.Hexagons.covering, {"traces": TRACES, "resolution": 5}),
+        "Hexagons.keep": (hs.Hexagons(("881f1d4887fffff",)).keep, {"places": [0]}),
+        "Hexagons.locate": (hs.Hexagons(("881f1d4887fffff",)).locate, point),
+        "Hexagons.nearest": (hs.Hexagons(("881f1d4887fffff",)).nearest, point),
+        "Job": (
+            hs.Job,
+            {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min", "memory": 1, "gaps": 1}
+            | {"privacy": ("hamming",), "quality": "squared", "budgets": ("20%",)},
+        ),
+        "LiveDevice": (
+            hs.LiveDevice,
+            {"profile": t.profile, **game, "planner": t.planner, "state": folder / "live"}
+            | {"scenario": None, "floor": 0.0},
+        ),
+        "LiveDevice.expose": (live.expose, here),
+        "LiveDevice.label": (live.label, {}),
+        "LiveDevice.of": (
+            hs.LiveDevice.of,
+            {"game": t.repeated, "planner": t.planner, "state": folder / "live", "floor": 0.0},
+        ),
+        "MarkovProfile": (
+            hs.MarkovProfile,
+            {name: getattr(t.profile, name) for name in hs.MarkovProfile.__dataclass_fields__},
+        ),
+        "MarkovProfile.fit": (
+            hs.MarkovProfile.fit,
+            {"traces": TRACES, "regions": t.grid, "step": "5min", "order": 1, "close": True, "smoothing": 0.0},
+        ),
+        "MarkovProfile.following": (t.profile.following, {"past": np.array([[0]]), "step": 1}),
+        "MarkovProfile.from_kernel": (
+            hs.MarkovProfile.from_kernel,
+            {"states": np.array([[0], [1]]), "kernel": HALF, "regions": t.places, "step": "5min"}
+            | {"parameter": "kernel", "owner": "test"},
+        ),
+        "MarkovProfile.from_matrix": (
+            hs.MarkovProfile.from_matrix,
+            {"matrix": HALF, "regions": t.places, "step": "5min"},
+        ),
+        "MarkovProfile.probability": (t.profile.probability, {"sequence": (0, 1)}),
+        "MarkovProfile.sample": (t.profile.sample, {"steps": 2, "count": 1, "seed": 0}),
+        "Mechanism": (hs.Mechanism, {"laws": HALF} | dict.fromkeys(("inputs", "releases"), np.array([[0], [1]]))),
+        "Metric": (
+            hs.Metric,
+            {"name": "x", "unit": "m", "between": t.metric.between, "looks_back": False, "recipe": None},
+        ),
+        "PeriodicProfile": (
+            hs.PeriodicProfile,
+            {name: getattr(t.periodic, name) for name in hs.PeriodicProfile.__dataclass_fields__},
+        ),
+        "PeriodicProfile.at": (t.periodic.at, {"time": "08:00"}),
+        "PeriodicProfile.fit": (
+            hs.PeriodicProfile.fit,
+            {"traces": TRACES, "regions": t.grid, "step": "5min", "slots": 2, "weight": 1.0},
+        ),
+        "PeriodicProfile.following": (t.periodic.following, {"past": np.array([[0]]), "step": 1}),
+        "PeriodicProfile.law_at": (t.periodic.law_at, {"step": 1}),
+        "PeriodicProfile.probability": (t.periodic.probability, {"sequence": (0, 1)}),
+        "PeriodicProfile.sample": (t.periodic.sample, {"steps": 2, "count": 1, "seed": 0}),
+        "Places": (hs.Places, {"latitudes": [46.52, 46.53], "longitudes": [6.57, 6.58], "names": ("a", "b")}),
+        "Places.keep": (t.places.keep, {"places": [0]}),
+        "Places.locate": (t.places.locate, point),
+        "Places.nearest": (t.places.nearest, point),
+        "Planner": (hs.Planner, {name: getattr(t.planner, name) for name in hs.Planner.__dataclass_fields__}),
+        "Planner.checked": (t.planner.checked, {"game": t.repeated}),
+        "Planner.proved": (t.planner.proved, {"game": t.repeated, "proof": t.planner.proof}),
+        "Planner.value": (t.planner.value, {"belief": belief}),
+        "RepeatedGame": (
+            hs.RepeatedGame,
+            {name: getattr(t.repeated, name) for name in hs.RepeatedGame.__dataclass_fields__},
+        ),
+        "RepeatedGame.among": (t.repeated.among, {"belief": belief}),
+        "RepeatedGame.at": (t.repeated.at, {"belief": belief}),
+        "RepeatedGame.belief": (t.repeated.belief, {"law": belief, "owner": "test"}),
+        "RepeatedGame.cut": (t.repeated.cut, {"attack": HALF, "price": 0.1}),
+        "RepeatedGame.index": (t.repeated.index, {"vectors": np.array([[0]])}),
+        "RepeatedGame.kept": (t.repeated.kept, {"privacy": 0.1}),
+        "RepeatedGame.later": (t.repeated.later, {"belief": belief, "steps": 1}),
+        "RepeatedGame.learned": (t.repeated.learned, {"belief": belief, "table": HALF, "release": 0}),
+        "RepeatedGame.of": (hs.RepeatedGame.of, {"profile": t.profile, **game, "scenario": t.scenario}),
+        "Rows": (hs.Rows, {name: getattr(t.rows, name) for name in hs.Rows.__dataclass_fields__}),
+        "Rows.for_each_release": (hs.Rows.for_each_release, {"block": [[-1.0, 0.5]], "releases": 2}),
+        "Scenario": (
+            hs.Scenario,
+            {"target": (0,), "seen": (-1,), "release": (0,), "quality": (0,), "known": (0,)}
+            | {"causal": False, "every": 1},
+        ),
+        "Scenario.causal_groups": (hs.Scenario.present_future().causal_groups, {"inputs": np.array([[0, 1]])}),
+        "Scenario.in_between": (hs.Scenario.in_between, {"every": 2}),
+        "Scenario.past_present": (hs.Scenario.past_present, {"memory": 1, "protect": "location"}),
+        "Scenario.present_future": (hs.Scenario.present_future, {"route": "unknown"}),
+        "Scenario.sporadic": (hs.Scenario.sporadic, {}),
+        "Trajectories": (hs.Trajectories, {"offsets": (0,), "sequences": np.array([[0]]), "probability": np.ones(1)}),
+        "Trajectories.at": (t.law.at, {"offsets": (0,)}),
+        "Trajectories.given": (t.law.given, {"exposed": {0: 0}, "table": HALF}),
+        "attack": (
+            hs.attack,
+            {"exposer": t.codebook, "profile": t.profile, "adversary": "window", "privacy": t.metric, "window": 1}
+            | run,
+        ),
+        "beliefs": (hs.beliefs, {"codebook": t.codebook, "profile": t.profile, "exposed": [0, 1]}),
+        "best_guesses": (hs.best_guesses, {"game": t.game, "mechanism": t.mechanism}),
+        "check_traces": (hs.check_traces, {"table": TRACES, "owner": "test"}),
+        "compare": (
+            hs.compare,
+            {"profile": t.profile, **game, "rivals": baselines.RIVALS[:1], "workers": 1} | run,
+        ),
+        "correlation_aware_error": (
+            hs.correlation_aware_error,
+            {"profile": t.profile, "mechanism": t.mechanism, "privacy": t.metric},
+        ),
+        "design": (
+            hs.design,
+            {"profile": t.profile, "scenario": hs.Scenario.past_present(1), **game, "steps": 2, "gaps": 1}
+            | {"choice": "uninformative", "farsighted": None, "workers": 1, "progress": None},
+        ),
+        "distance": (hs.distance, {"regions": t.places}),
+        "distances": (hs.distances, {"regions": t.places}),
+        "evaluate": (hs.evaluate, {"codebook": t.codebook, "profile": t.profile, "beside": None} | run),
+        "expected_error": (hs.expected_error, {"game": t.game, "mechanism": t.mechanism, "attack": HALF}),
+        "fleet": (
+            hs.fleet,
+            {"data": data, "out": folder / "out", "job": hs.Job(), "workers": 1, "engine": "joblib", "progress": None},
+        ),
+        "follow": (
+            hs.follow,
+            {"game": t.repeated, "planner": t.planner, "steps": 10, "walks": 2, "seed": 0, "progress": None},
+        ),
+        "from_function": (hs.from_function, {"function": lambda a, b: 0.0, "name": "x", "unit": "m"}),
+        "from_matrix": (hs.from_matrix, {"matrix": APART}),
+        "guess_law": (hs.guess_law, {"mechanism": t.mechanism, "attack": HALF}),
+        "hamming": (hs.hamming, {}),
+        "least_loss": (hs.least_loss, {"game": t.within, "tolerance": 1e-6}),
+        "load_plan": (hs.load_plan, {"path": plan, "profile": t.profile}),
+        "load_profile": (hs.load_profile, {"path": file}),
+        "maximum": (hs.maximum, {"metric": t.metric, "weights": [1.0]}),
+        "minimum": (hs.minimum, {"metric": t.metric, "weights": [1.0]}),
+        "plan": (
+            hs.plan,
+            {"profile": t.profile, **game, "scenario": None, "outlook": "far-sighted", "mode": "trade-off"}
+            | {"discount": 0.5, "walks": 1, "seed": 0, "progress": None},
+        ),
+        "possible_trajectories": (hs.possible_trajectories, {"profile": t.profile, "offsets": (0,)}),
+        "prefer": (hs.prefer, {"solution": t.solution, "second": t.game, "tolerance": 1e-6, "start": None}),
+        "read_traces": (hs.read_traces, {"path": data, "format": "csv"}),
+        "reproduce": (
+            hs.reproduce,
+            many | {"grid": t.grid, "users": 1, "budgets": (0.2,), "compared": (0.2,)},
+        ),
+        "robustness": (
+            hs.robustness,
+            many | {"regions": t.grid, "days": (1,), "attacked": 1, "step": "5min"},
+        ),
+        "save_plan": (hs.save_plan, {"game": t.repeated, "planner": t.planner, "path": plan}),
+        "save_profile": (hs.save_profile, {"profile": t.profile, "path": file}),
+        "sensitive": (hs.sensitive, {"metric": t.metric, "weights": {0: 2.0}}),
+        "sensitive_transitions": (
+            hs.sensitive_transitions,
+            {"metric": t.metric, "transitions": {(0, 1): 2.0}, "entering": {0: 2.0}, "leaving": {0: 2.0}},
+        ),
+        "solve": (
+            hs.solve,
+            {"game": t.game, "method": "auto", "progress": None, "start": None, "radius": None, "device": None}
+            | solving,
+        ),
+        "solve_worst_case": (hs.solve_worst_case, {"game": t.game} | solving),
+        "speed": (hs.speed, {"regions": t.places}),
+        "squared": (hs.squared, {"metric": t.metric}),
+        "study": (
+            hs.study,
+            many
+            | {"grid": t.grid, "users": 1, "steps": 10, "privacy": "hamming", "quality": "hamming", "budgets": (0.2,)}
+            | {"planners": ("plain", "far-sighted"), "expect": None},
+        ),
+        "synthetic_city": (hs.synthetic_city, {"people": 1, "days": 1, "seed": 0}),
+        "tolerant": (hs.tolerant, {"metric": t.metric, "tolerance": {0: 2.0}}),
+        "total": (hs.total, {"metric": t.metric, "weights": [1.0]}),
+        "trade_off": (
+            hs.trade_off,
+            {"game": t.game, "budgets": [0.1, 0.2], "tolerance": 1e-3, "breakpoints": False, "progress": None},
+        ),
+        "verify": (hs.verify, {"codebook": t.codebook, "progress": None}),
+        "baselines.DeltaLocationSet": (
+            baselines.DeltaLocationSet,
+            {"profile": t.profile, "epsilon": 1.0, "delta": 0.01},
+        ),
+        "baselines.DeltaLocationSet.after": (
+            t.delta.after,
+            {"state": t.delta.start(1), "exposed": one},
+        ),
+        "baselines.DeltaLocationSet.likely": (t.delta.likely, {"state": t.delta.start(1)}),
+        "baselines.DeltaLocationSet.noise_on": (t.delta.noise_on, {"chosen": np.array([True, True])}),
+        "baselines.DeltaLocationSet.start": (t.delta.start, {"sequences": 1}),
+        "baselines.DeltaLocationSet.tables": (t.delta.tables, {"state": t.delta.start(1)}),
+        "baselines.Predictive": (
+            baselines.Predictive,
+            {"points": points, "epsilon_noise": 1.0, "epsilon_test": 1.0, "threshold": 1.0},
+        ),
+        "baselines.Predictive.after": (t.predictive.after, {"state": t.predictive.start(1), "exposed": one}),
+        "baselines.Predictive.start": (t.predictive.start, {"sequences": 1}),
+        "baselines.Predictive.tables": (t.predictive.tables, {"state": t.predictive.start(1)}),
+        "baselines.Rival": (
+            baselines.Rival,
+            {"name": "x", "reference": "y", "dial": "z", "make": lambda s, n: None, "span": lambda s: (0.0, 1.0)},
+        ),
+        "baselines.Setting": (
+            baselines.Setting,
+            {"profile": t.profile, "privacy": t.metric, "quality": t.metric},
+        ),
+        "baselines.blahut_arimoto": (
+            baselines.blahut_arimoto,
+            {"prior": belief, "loss": APART, "slope": 1.0, "tolerance": 1e-6},
+        ),
+        "baselines.coin": (baselines.coin, {"game": t.game, "probability": 0.5}),
+        "baselines.constant": (baselines.constant, {"game": t.game}),
+        "baselines.draw_planar_laplace": (
+            baselines.draw_planar_laplace,
+            {"points": points, "epsilon": 1.0, "generator": generator},
+        ),
+        "baselines.exponential": (baselines.exponential, {"distances": APART, "epsilon": 1.0}),
+        "baselines.geo_indistinguishable_rows": (
+            baselines.geo_indistinguishable_rows,
+            {"distance": APART, "epsilon": 1.0, "releases": 2, "dilation": 1.0},
+        ),
+        "baselines.joint_optimum": (
+            baselines.joint_optimum,
+            {"setting": t.setting, "epsilon": 0.01, "budget": 1000.0, "dilation": 1.0},
+        ),
+        "baselines.optimal_geo_indistinguishable": (
+            baselines.optimal_geo_indistinguishable,
+            {"setting": t.setting, "epsilon": 0.01, "dilation": 1.0},
+        ),
+        "baselines.planar_laplace": (baselines.planar_laplace, {"points": points, "epsilon": 0.01}),
+        "baselines.predictive": (baselines.predictive, {"points": points, "noise": 50.0}),
+        "baselines.remapped": (baselines.remapped, {"mechanism": t.mechanism, "game": t.game}),
+        "baselines.spanner": (baselines.spanner, {"distance": APART, "dilation": 1.1}),
+        "baselines.truth": (baselines.truth, {"game": t.game}),
+        "baselines.uniform_squares": (baselines.uniform_squares, {"points": points, "half_side": 50.0}),
+        "baselines.with_distortion": (baselines.with_distortion, {"setting": t.setting, "epsilon": 0.01}),
+    }
+
+
+def public():
+    """Every public function, constructor and method, by name, with its parameters."""
+    found = {}
+    for prefix, module in (("", hs), ("baselines.", baselines)):
+        for name in getattr(module, "__all__", None) or sorted(vars(module)):
+            value = getattr(module, name)
+            if inspect.isfunction(value) and not name.startswith("_"):
+                found[prefix + name] = value
+            elif inspect.isclass(value) and value.__module__.startswith("hideseek") and name not in RESULTS | PROTOCOLS:
+                if issubclass(value, BaseException | str):
+                    continue
+                found[prefix + name] = value
+                for own, method in inspect.getmembers(
+                    value, lambda one: inspect.isfunction(one) or inspect.ismethod(one)
+                ):
+                    if not own.startswith("_") and own not in getattr(value, "__dataclass_fields__", ()):
+                        found[f"{prefix}{name}.{own}"] = method
+    return {
+        name: [one for one in inspect.signature(value).parameters if one != "self"] for name, value in found.items()
+    }
+
+
+PUBLIC = public()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return calls(tmp_path_factory.mktemp("boundary"))
+
+
+def test_the_table_of_calls_is_complete_and_right(table):
+    assert {name: sorted(values) for name, (_, values) in table.items()} == {
+        name: sorted(values) for name, values in PUBLIC.items()
+    }
+    for name in table.keys() - SLOW:
+        call, values = table[name]
+        call(**values)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_a_wrong_value_is_answered_or_refused_by_an_error_of_ours(table, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    call, values = table[name]
+    for parameter, value in product(values, NEVER if name in SLOW else WRONG):
+        try:
+            with suppress(HideseekError):
+                call(**values | {parameter: value})
+        except Exception as error:
+            error.add_note(f"{name}({parameter}={value!r})")
+            raise
+
+
+def test_what_is_refused_is_told_by_its_type_and_not_by_its_value(table):
+    expose, values = table["Device.expose"]
+    with pytest.raises(ParameterError) as refused:
+        expose(**values | {"latitude": "46.5197"})
+    assert str(refused.value) == "The 'latitude' parameter of Device.expose must be a number. Got str instead."
+    several = "a sequence (each"
+    for call, words in (
+        (lambda: hs.solve([[1]]), "'game' parameter of solve must be a Game or an Alternatives. Got list"),
+        (lambda: hs.load_profile(3), "'path' parameter of load_profile must be the path of a file. Got int"),
+        (lambda: hs.distance(None), "'regions' parameter of distance must be a Regions. Got NoneType"),
+        (lambda: hs.Places([0.0], [0.0], "x"), f"'names' parameter of Places must be {several} text). Got str"),
+        (lambda: hs.follow(None, None), "'game' parameter of follow must be a RepeatedGame. Got NoneType"),
+        (
+            lambda: hs.sensitive(hs.hamming(), {"home": 2}),
+            "a mapping from an integer to a number, a sequence",
+        ),
+        (lambda: hs.synthetic_city(True), "'people' parameter of synthetic_city must be an integer. Got bool"),
+        (
+            lambda: hs.plan(**table["plan"][1] | {"progress": lambda done: None}),
+            "'progress' parameter of plan must be a function of 4 or None. Got function",
+        ),
+    ):
+        with pytest.raises(ParameterError, match=re.escape(words)):
+            call()
+
+
+def test_help_and_pickles_see_the_function_itself():
+    assert list(inspect.signature(hs.solve).parameters)[:2] == ["game", "tolerance"]
+    assert hs.solve.__doc__
+    assert hs.solve.__name__ == "solve"
+    assert pickle.loads(pickle.dumps(hs.solve)) is hs.solve
+    game = pickle.loads(pickle.dumps(things().game))
+    assert np.array_equal(game.cost, things().game.cost)
+
+
+def test_numbers_of_any_kind_are_numbers():
+    half = Fraction(1, 2)
+    assert hs.Game.from_prior([0.5, 0.5], APART, APART, half).budget == 0.5
+    assert hs.Game.from_prior([0.5, 0.5], APART, APART, np.float32(0.5)).budget == 0.5
+    assert len(hs.Grid(0, 1, np.int32(0), 1.0, np.int16(2), 2)) == 4
+
+
+# files
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS])
+def test_a_disk_that_is_full_is_told(table, tmp_path, monkeypatch, code):
+    def fails(*_):
+        raise OSError(code, os.strerror(code))
+
+    t, device = things(), table["Device.expose"]
+    monkeypatch.setattr(os, "fsync", fails)
+    for call, kind in (
+        (lambda: hs.save_profile(t.profile, tmp_path / "p"), OutputError),
+        (lambda: t.codebook.save(tmp_path / "c"), hs.CodebookError),
+        (lambda: hs.save_plan(t.repeated, t.planner, tmp_path / "l"), hs.PlanError),
+        (lambda: hs.Device(t.codebook, tmp_path / "s").expose(**device[1]), hs.StateError),
+    ):
+        with pytest.raises(kind, match=os.strerror(code)):
+            call()
+    assert not [path for path in tmp_path.iterdir() if path.suffix != ".lock"]
+
+
+def test_names_that_no_file_can_have_are_told(tmp_path):
+    t, name, long = things(), f"{tmp_path}/a\0b", tmp_path / ("x" * 300)
+    (tmp_path / "file").touch()
+    for path in (name, long, tmp_path / "file" / "below"):
+        with pytest.raises(HideseekError):
+            hs.read_traces(path)
+    for path, call in product(
+        (name, long, tmp_path, tmp_path / "file" / "below"),
+        (
+            lambda path: hs.save_profile(t.profile, path),
+            t.codebook.save,
+            lambda path: hs.save_plan(t.repeated, t.planner, path),
+            hs.load_profile,
+            hs.load_plan,
+            hs.Codebook.load,
+            lambda path: hs.fleet(path, tmp_path / "file", workers=1),
+        ),
+    ):
+        with pytest.raises(HideseekError):
+            call(path)
+
+
+def test_marks_that_are_no_text_are_done_again(city, undisturbed, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(undisturbed, out)
+    (out / "done" / "person-001.json").write_bytes(b'{"user":"\xff"}')
+    assert hs.fleet(city, out, JOB, workers=1).reused == 3
+    (out / "fleet.json").write_bytes(b'{"step":"\xff"}')
+    with pytest.raises(ParameterError, match="holds the same job"):
+        hs.fleet(city, out, JOB, workers=1)
