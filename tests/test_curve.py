@@ -126,7 +126,7 @@ def test_progress_tells_points_and_distance():
 
 
 def test_a_curve_is_of_one_game():
-    with pytest.raises(ParameterError, match="a single Game"):
+    with pytest.raises(ParameterError, match=r"a Game\. Got Alternatives"):
         trade_off(Alternatives((euclid_game(2, 2, 0.5),)))
 
 

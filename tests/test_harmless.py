@@ -42,14 +42,15 @@ def joined(text):
 
 
 def test_names_of_users_places_and_files_are_shown(run, city, tmp_path):
-    places = pd.DataFrame({"latitude": [45.02, 45.05], "longitude": [-4.97, -4.92], "name": [EVIL, "[/]"]})
+    places = pd.DataFrame({"latitude": [45.02, 45.05], "longitude": [-4.97, -4.92], "name": [f"[/home]{CLEAR}", "[/]"]})
     places.to_csv(tmp_path / "places.csv", index=False)
     evil = EVIL.replace("/", "|")
     status, out, err = run("learn", city, "--places", "places.csv", "--user", EVIL, "--out", f"{evil}.json")
     assert status == 0, err
     assert_harmless(out, err)
-    assert out.count(SHOWN) == 3  # the title, the place, and whose profile it is
-    assert f"{SHOWN.replace('/', '|')}.json" in out
+    assert joined(out).startswith(SHOWN)
+    assert r"[/home]\x1b[2J" in out
+    assert f"{SHOWN.replace('/', '|')}.json. It tells where {SHOWN} goes" in out
     status, out, err = run("solve", f"{evil}.json", "--out", f"{evil}.csv")
     assert status == 0, err
     assert_harmless(out, err)

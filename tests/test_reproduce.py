@@ -287,7 +287,7 @@ def test_the_command_leaves_figures_tables_and_a_report_that_stands_alone(run, t
     for name, path in facts["files"].items():
         file = tmp_path / path
         assert stat.S_IMODE(file.stat().st_mode) == 0o600, name
-        start = {".pdf": b"%PDF", ".png": b"\x89PNG", ".csv": b"user,", ".html": b"<!doctype html>"}[file.suffix]
+        start = {".pdf": b"%PDF", ".png": b"\x89PNG", ".csv": b'"user",', ".html": b"<!doctype html>"}[file.suffix]
         assert file.read_bytes().startswith(start)
     location = pd.read_csv(tmp_path / "paper" / "location.csv")
     assert list(location.columns) == ["user", "budget", "choice", "step", "privacy", "bound"]

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from hideseek.errors import HideseekError, OutputError, ParameterError, broken_rule
 
@@ -112,8 +113,8 @@ def rule_of(annotation: Any, lists: bool) -> Rule:
         return one_of_several(inner, lists)
     if kind is Literal:
         return (lambda value: isinstance(value, str) and value in inner), f"one of {', '.join(map(repr, inner))}"
-    if kind is np.ndarray and lists:
-        return is_array_like, "an array of numbers"
+    if lists and kind in (np.ndarray, sparse.csr_array):
+        return is_array_like, CHECKS[np.ndarray][1]
     if kind is Callable and inner and isinstance(inner[0], list):
         return (lambda value: takes(value, len(inner[0]))), f"a function of {len(inner[0])}"
     if kind in CHECKS:
@@ -195,11 +196,14 @@ def is_array(value: object) -> bool:
 
 
 def is_array_like(value: object) -> bool:
-    """What numpy makes an array of numbers of."""
+    """What numpy or scipy makes an array of numbers of."""
+    if sparse.issparse(value):
+        return True
     try:
-        return not isinstance(value, str | bytes) and np.asarray(value).dtype.kind in "biuf"
+        array = np.asarray(value)
     except ValueError:  # rows of different length
         return False
+    return array.ndim > 0 and array.dtype.kind in "biuf"
 
 
 def takes(value: object, count: int) -> bool:
@@ -215,18 +219,13 @@ def takes(value: object, count: int) -> bool:
     return True
 
 
-def is_path(value: object) -> bool:
-    """One that a file can have."""
-    return isinstance(value, str | os.PathLike)
-
-
 CHECKS: dict[Any, Rule] = {
     bool: ((lambda value: isinstance(value, bool | np.bool_)), "True or False"),
     int: (is_integer, "an integer"),
     float: (is_number, "a number"),
     str: ((lambda value: isinstance(value, str)), "text"),
     type(None): ((lambda value: value is None), "None"),
-    os.PathLike: (is_path, "the path of a file"),
+    os.PathLike: ((lambda value: isinstance(value, str | os.PathLike)), "the path of a file"),
     Callable: (callable, "a function"),
     np.ndarray: (is_array, "an array of numbers"),
 }

@@ -77,8 +77,6 @@ def design(
     if not isinstance(profile, MarkovProfile):
         rule = "a MarkovProfile, the same at all times, as a device may start at any of them"
         raise broken_rule("profile", owner, rule, type(profile).__name__)
-    if not isinstance(scenario, Scenario):
-        raise broken_rule("scenario", owner, "a Scenario", type(scenario).__name__)
     if scenario.release != tuple(range(len(scenario.release))):
         raise broken_rule("scenario", owner, "one that releases now and the steps right after", scenario.release)
     learned = [offset % scenario.every in scenario.release for offset in scenario.known if offset < 0]

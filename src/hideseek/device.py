@@ -261,8 +261,6 @@ class Device(StepDevice[_State]):
     rule = "codebook"
 
     def __init__(self, codebook: Codebook, state: str | os.PathLike[str]) -> None:
-        if not isinstance(codebook, Codebook):
-            raise broken_rule("codebook", "Device", "a Codebook", type(codebook).__name__)
         if codebook.regions is None:
             way_out = "Design it from a profile with regions."
             raise broken_rule("codebook", "Device", "one whose places lie on the map", "one without regions", way_out)

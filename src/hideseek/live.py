@@ -197,8 +197,6 @@ class LiveDevice(StepDevice[_LiveState]):
 
     def _play(self, game: RepeatedGame, planner: Planner, state: str | os.PathLike[str], floor: float) -> None:
         """Begin to play a game."""
-        if not isinstance(planner, Planner):
-            raise broken_rule("planner", "LiveDevice", "a Planner", type(planner).__name__)
         self.game, self.planner, self._player = game, planner, Player(game, planner)
         self.floor = scalar(floor, "floor", "LiveDevice")
         super().__init__(regions_of(game.profile), game.profile.step, bound_to(game, planner), state)

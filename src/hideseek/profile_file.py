@@ -11,7 +11,7 @@ import numpy as np
 
 from hideseek.arrays import FloatArray, IntArray
 from hideseek.boundary import checked
-from hideseek.errors import HideseekError, ParameterError, TraceError, broken_rule
+from hideseek.errors import HideseekError, ParameterError, TraceError
 from hideseek.files import RegionsDocument, read_plain_file, regions_document, regions_from, write_privately
 from hideseek.mobility import MarkovProfile, refuse_large_chain, regions_of
 from hideseek.regions import Regions
@@ -45,8 +45,6 @@ def save_profile(profile: MarkovProfile, path: str | os.PathLike[str]) -> None:
     ...     load_profile(f"{folder}/profile.json").transition.tolist()
     [[0.5, 0.5], [0.2, 0.8]]
     """
-    if not isinstance(profile, MarkovProfile):
-        raise broken_rule("profile", "save_profile", "a MarkovProfile", type(profile).__name__)
     state, place = np.nonzero(profile.transition)
     document = _ProfileFile(
         hideseek_profile=VERSION,

@@ -84,8 +84,6 @@ class RepeatedGame:
         if not isinstance(profile, MarkovProfile):
             rule = "a MarkovProfile, the same at all times, as a device may start at any of them"
             raise broken_rule("profile", owner, rule, type(profile).__name__)
-        if not isinstance(scenario, Scenario):
-            raise broken_rule("scenario", owner, "a Scenario", type(scenario).__name__)
         check(scenario, profile.memory)
         d_p, d_q = as_metric(privacy, "privacy", profile.places), as_metric(quality, "quality", profile.places)
         if d_q.looks_back:

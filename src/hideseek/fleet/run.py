@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hideseek.boundary import checked
 from hideseek.deployed import Advance
-from hideseek.errors import TraceError, broken_rule
+from hideseek.errors import TraceError
 from hideseek.fleet.engines import each_result, engine_of
 from hideseek.fleet.job import Job, Row, protect
 from hideseek.fleet.outputs import LABELS, Mark, Outputs
@@ -75,8 +75,6 @@ def fleet(
     2
     """
     job = Job() if job is None else job
-    if not isinstance(job, Job):
-        raise broken_rule("job", "fleet", "a Job", type(job).__name__)
     source = checked_path(data, "fleet").absolute()
     if not source.exists():
         raise TraceError(f"There is no file or folder {source}.")

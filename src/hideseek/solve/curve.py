@@ -93,8 +93,6 @@ def trade_off(
     >>> curve.lower([0.25, 0.5, 0.9]).round(6).tolist()
     [0.25, 0.5, 0.5]
     """
-    if not isinstance(game, Game):
-        raise broken_rule("game", "trade_off", "a single Game", type(game).__name__)
     scalar(tolerance, "tolerance", "trade_off", "a number > 0", least=np.finfo(float).tiny)
     if breakpoints and game.rows is not None and game.rows.block is not None:
         rule = "False where the extra rows are the same for every release: an interior point finds no corners"

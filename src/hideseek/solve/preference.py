@@ -52,8 +52,6 @@ def prefer(solution: Solution, second: Game, tolerance: float = 1e-6, start: Pai
     first = solution.game
     if not isinstance(first, Game):
         raise broken_rule("solution", "prefer", "the solution of a single Game", f"one of {type(first).__name__}")
-    if not isinstance(second, Game):
-        raise broken_rule("second", "prefer", "a single Game", type(second).__name__)
     for name in ("inputs", "releases"):
         if not np.array_equal(getattr(first, name), getattr(second, name)):
             rule = "a game with the inputs and releases of the first"

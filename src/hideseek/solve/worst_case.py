@@ -43,8 +43,6 @@ def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60
     (0.2, 0.0)
     """
     owner = "solve_worst_case"
-    if not isinstance(game, Game):
-        raise broken_rule("game", owner, "a single Game", type(game).__name__)
     scalar(time_limit, "time_limit", owner)
     scalar(tolerance, "tolerance", owner)
     if not game.mass.size or game.rows is not None:
