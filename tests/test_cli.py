@@ -187,7 +187,7 @@ def test_design_then_inspect_then_evaluate(run, designed):
     assert "where its user goes" in out
     assert "Keep it private" in out
     for stage in facts["stages"]:
-        (line,) = (line for line in out.splitlines() if f" {stage['used']} " in line)
+        (line,) = (line for line in out.splitlines() if line.startswith(f"│ {stage['used']} "))
         assert all(f" {stage[name]:.6g} " in line for name in ("privacy", "bound", "worst_loss"))
     deployed = facts["deployed"]
     assert f"{deployed['second_privacy']:.6g} at the second access ({deployed['plain_second_privacy']:.6g}" in out

@@ -1073,7 +1073,7 @@ def test_online_modules_draw_from_nothing_but_the_operating_system():
             "boundary",
             "errors",
         ),
-        *("traces", "documents", "sealed", "boundary"),
+        *("users", "traces", "documents", "sealed", "boundary"),
     }
 
 

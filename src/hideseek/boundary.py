@@ -76,7 +76,7 @@ def checking(function: Callable[..., Any], lists: bool = False) -> Callable[...,
         except (OSError, ValueError) as error:
             if isinstance(error, HideseekError):
                 raise
-            if isinstance(error, OSError):
+            if isinstance(error, OSError) and error.errno is not None:  # the others are not the system's
                 raise OutputError(error.errno, error.strerror, error.filename) from error
             if str(error) == NO_NAME:
                 raise OutputError(errno.EINVAL, NO_NAME) from error
