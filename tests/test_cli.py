@@ -196,7 +196,7 @@ def test_design_then_inspect_then_evaluate(run, designed):
     )
     assert status == 0, err
     label = json.loads(out)
-    assert set(label["intervals"]) == {"filter", "smoother", "viterbi", "predictor", "kept"}
+    assert set(label["intervals"]) == {"filter", "smoother", "viterbi", "predictor", "over_budget", "kept"}
     low, high = label["intervals"]["filter"]
     assert low <= label["filter"] <= high
     assert label["quality_loss"] <= facts["budget"]
