@@ -54,11 +54,16 @@ class Moment:
 
 @dataclass(frozen=True, eq=False)
 class AfterGap:
-    """The run after a gap of ``gap`` accesses (1 would be none missed) that follows the first ``after`` accesses."""
+    """The run after a gap of ``gap`` accesses (1 would be none missed) that follows the first ``after`` accesses.
+
+    ``losses`` are the worst ones of every access; of the ``moments`` only those at stages of their own are kept, since
+    there are as many runs as starts and gaps.
+    """
 
     after: int
     gap: int
     moments: list[Moment]
+    losses: list[float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +96,7 @@ class Deployment:
         self.steps = next(number for number, draft in enumerate(drafts) if draft.then == number)
         # as many true places in a row as the next access may depend on
         self.window = max(profile.memory, scenario.release[-1] + 1 - scenario.every - min(scenario.offsets))
+        self.recovering = len(drafts) - self.steps - 1 - len(gaps)  # stages between that of a gap and the repeating one
         self._accesses: dict[tuple[int, int, tuple[int, ...], bytes], Access] = {}
 
     def access(self, number: int, joint: Joint, gap: int = 1) -> Access:
@@ -138,10 +144,15 @@ class Deployment:
         starts, missed = starts_of_gaps(moments, end), []
         for number, stage in enumerate(self.gaps):
             for done, (after, joint) in enumerate(starts, start=1):
-                missed.append(AfterGap(after, number + 2, self.run(stage, joint, number + 2)[0]))
+                missed.append(self.after_gap(after, number + 2, self.run(stage, joint, number + 2)[0]))
                 if progress is not None:
                     progress("gaps", number * len(starts) + done, len(starts) * len(self.gaps))
         return Runs(moments, end, settled, missed)
+
+    def after_gap(self, after: int, gap: int, moments: list[Moment]) -> AfterGap:
+        """What counts of a run after a gap."""
+        losses = [float(moment.found.loss.max()) for moment in moments]
+        return AfterGap(after, gap, moments[: self.recovering + 1], losses)
 
 
 def starts_of_gaps(moments: list[Moment], end: Joint) -> list[tuple[int, Joint]]:
@@ -154,9 +165,9 @@ def deployed_of(runs: Runs, plain_second_privacy: float) -> Deployed:
     moments, missed = runs.moments, runs.missed
     worst = max(
         (
-            (float(moment.found.loss.max()), GapCase(run.after, run.gap, access))
+            (loss, GapCase(run.after, run.gap, access))
             for run in missed
-            for access, moment in enumerate(run.moments, start=1)
+            for access, loss in enumerate(run.losses, start=1)
         ),
         key=lambda case: case[0],
         default=(None, None),
@@ -222,21 +233,20 @@ def verify(codebook: Codebook, progress: Advance | None = None) -> Deployed:
 def stage_moments(deployment: Deployment, runs: Runs) -> list[Moment]:
     """One moment of every stage, at the distribution that a designer stores with it."""
     settled = runs.missed[:: len(runs.moments)]
-    recovering = len(deployment.drafts) - deployment.steps - 1 - len(settled)
     return [
         *runs.moments[: deployment.steps],
         deployment.visit(deployment.steps, runs.end)[0] if runs.settled else runs.moments[-1],
         *(run.moments[0] for run in settled),
-        *(moment for run in settled[:1] for moment in run.moments[1 : recovering + 1]),
+        *(moment for run in settled[:1] for moment in run.moments[1:]),
     ]
 
 
 def loss_in(runs: Runs, case: GapCase | None) -> float | None:
     """The worst loss at one access after one of the gaps."""
-    lengths = {(run.after, run.gap): run.moments for run in runs.missed}
-    if case is None or not 0 < case.access <= len(lengths.get((case.after, case.gap), ())):
+    losses = {(run.after, run.gap): run.losses for run in runs.missed}
+    if case is None or not 0 < case.access <= len(losses.get((case.after, case.gap), ())):
         return None
-    return float(lengths[case.after, case.gap][case.access - 1].found.loss.max())
+    return losses[case.after, case.gap][case.access - 1]
 
 
 def averages(found: Worth | Outcome) -> dict[str, float]:

@@ -18,7 +18,7 @@ from joblib import Parallel, cpu_count, delayed
 from hideseek.arrays import FloatArray, one_of, product, refuse_if_too_large, scalar, whole_number
 from hideseek.boundary import checked
 from hideseek.codebook import Chain, Codebook, looks_back
-from hideseek.deployed import SETTLED, Advance, AfterGap, Deployment, Moment, Runs, deployed_of, starts_of_gaps
+from hideseek.deployed import SETTLED, Advance, Deployment, Moment, Runs, deployed_of, starts_of_gaps
 from hideseek.draft import Choice, Draft, Ends, Made, attack_of, make
 from hideseek.errors import ParameterError, SolverError, broken_rule
 from hideseek.game import Game, budget_too_small, folded
@@ -385,7 +385,7 @@ class _Designer(Deployment):
             before = [draft.made for draft in self.drafts]
             moments, self.settled, done = self.mended(0, NEVER)
             missed = [
-                AfterGap(after, gap, self.mended(number, joint, gap)[0])
+                self.after_gap(after, gap, self.mended(number, joint, gap)[0])
                 for gap, number in enumerate(self.gaps, start=2)
                 for after, joint in starts_of_gaps(moments, self.settled)
             ]
@@ -399,8 +399,7 @@ class _Designer(Deployment):
         first = [(moment.joint, 1) for moment in runs.moments[: self.steps]]
         repeating = runs.end if runs.settled else runs.moments[-1].joint
         gaps = [(runs.end, gap) for gap in range(2, len(self.gaps) + 2)]
-        recovering = len(self.drafts) - self.steps - 1 - len(gaps)
-        after = [(moment.joint, 1) for run in runs.missed[:1] for moment in run.moments[1 : recovering + 1]]
+        after = [(moment.joint, 1) for run in runs.missed[:1] for moment in run.moments[1:]]
         laws = [*first, (repeating, 1), *gaps, *after]
         for number, (draft, (joint, gap)) in enumerate(zip(self.drafts, laws, strict=True)):
             prior = self.access(number, joint, gap).prior(self.remembered(number, joint))
