@@ -36,6 +36,7 @@ from hideseek import (
     load_plan,
     metrics,
     save_plan,
+    verify,
 )
 from hideseek.plan_file import content_of
 from hideseek.planner import Player, train
@@ -233,6 +234,8 @@ def attempt_codebook(file: Path) -> bool:
     except CodebookError:
         return False
     assert Codebook.load(file).sha256 == codebook.sha256
+    with suppress(CodebookError):
+        verify(codebook)
     try:
         codebook.simulate(np.indices((2, 12))[0], lambda n: np.full(n, 2**32 - 1, np.uint32))
         again = codebook.content
