@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from dataclasses import replace
 
 import msgspec
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 from hideseek import Codebook, CodebookError, Game, MarkovProfile, Scenario, design, from_matrix, total, verify
-from hideseek.codebook import Chain, codebook_from
+from hideseek.codebook import Chain, GapCase, codebook_from
+from hideseek.deployed import Deployment, deployed_of
+from hideseek.draft import Draft
 from hideseek.table import Table
 from tests.oracles.codebook_checker import claims
 from tests.test_design import SCENARIOS, SECOND_ORDER
@@ -44,6 +47,7 @@ def test_what_is_claimed_is_what_the_file_gives_for_chains_that_remember_more():
 def assert_claimed_as_found(codebook):
     found, claimed = claims(codebook.content), codebook.deployed
     assert (found["gap_privacy"] is None, claimed.gap_privacy is None) == (not codebook.gaps,) * 2
+    assert claimed.settled == found["settled"]
     for number in NUMBERS if codebook.gaps else NUMBERS[:-2]:
         assert getattr(claimed, number) == pytest.approx(found[number], rel=1e-9, abs=1e-12), number
     if codebook.gaps:
@@ -78,7 +82,7 @@ def test_claims_of_tables_that_tell_the_truth_are_refused():
         verify(codebook_from(memoryview(forged(honest, 0, **none))))
     with pytest.raises(CodebookError, match="better than its stages"):
         codebook_from(memoryview(forged(honest, honest.repeating, settled=False)))
-    with pytest.raises(CodebookError, match="neither settled nor"):
+    with pytest.raises(CodebookError, match="and none that settles"):
         verify(codebook_from(memoryview(forged(honest, honest.repeating, settled=False, **none))))
     with pytest.raises(CodebookError, match="its privacy is"):
         verify(codebook_from(memoryview(forged(honest, 9, privacy=risk))))
@@ -94,11 +98,62 @@ def test_no_claim_may_be_better_than_it_is(claim):
 
 
 def test_a_stage_made_for_another_distribution_than_that_of_the_run_is_refused():
+    """Its tables and the run are as they were: what is stored beside them flatters the bound that is shown."""
+    profile, metric = person(5)
+    honest = designed(profile, Scenario.past_present(1), metric)
+    stage = honest.stages[honest.repeating]
+    first, second = np.flatnonzero(stage.prior.history == 0)[:2]
+    for sign in (1, -1):  # one of them makes no claim of the whole look wrong
+        moved = stage.prior.probability.copy()
+        moved[[first, second]] += sign * 1e-4 * moved[second] * np.array([1, -1])
+        stages = list(honest.stages)
+        stages[honest.repeating] = replace(stage, prior=replace(stage.prior, probability=moved))
+        with suppress(CodebookError):
+            other = codebook_from(memoryview(replace(honest, stages=tuple(stages), checksum="").content))
+    with pytest.raises(CodebookError, match="does not lead to"):
+        verify(other)
+
+
+def test_another_profile_is_refused():
     profile, metric = person(5)
     honest = designed(profile, Scenario.past_present(1), metric)
     other = replace(honest, chain=Chain(profile.states, profile.transition[::-1].copy()), checksum="")
-    with pytest.raises(CodebookError, match="its tables and its profile give"):
+    with pytest.raises(CodebookError, match=r"and something does|its tables and its profile give"):
         verify(codebook_from(memoryview(other.content)))
+
+
+@pytest.mark.parametrize("more", [0, -1])
+def test_a_run_that_ends_before_the_stage_that_repeats_proves_nothing(more):
+    """The first stages are the honest ones again and again, and only then comes one that tells the truth."""
+    profile, metric = person(5)
+    honest = designed(profile, Scenario.past_present(1), metric)
+    end, own = honest.deployed.accesses, honest.stages[honest.repeating]
+    copies = [replace(own, then=number + 1) for number in range(honest.repeating, end)]
+    last = replace(telling_the_truth(own), then=end)
+    stages = (*honest.stages[: honest.repeating], *copies, last)
+    claimed = {"worst_privacy": 0.0, "accesses": end + more}
+    with pytest.raises(CodebookError, match="and none that settles"):
+        verify(codebook_from(memoryview(forged(replace(honest, stages=stages), 10**6, **claimed))))
+
+
+def test_a_run_that_has_not_settled_is_not_taken_for_one_that_has():
+    profile, metric = person(5)
+    honest = designed(profile, Scenario.past_present(1), metric)
+    drafts = [Draft.of(stage) for stage in honest.stages]
+    runs = Deployment(profile, honest.scenario, honest.privacy, honest.quality, drafts, ()).runs(honest.repeating + 2)
+    claimed = msgspec.structs.replace(deployed_of(runs, 0.0), settled=True, worst_loss=honest.deployed.worst_loss)
+    assert not runs.settled
+    with pytest.raises(CodebookError, match="and something does"):
+        verify(codebook_from(memoryview(replace(honest, deployed=claimed, checksum="").content)))
+
+
+def test_the_case_of_the_worst_loss_after_a_gap_is_checked():
+    profile, metric = person(5)
+    honest = designed(profile, Scenario.past_present(1), metric, gaps=2)
+    losses = claims(honest.content)["gap_losses"]
+    for other in (GapCase(*min(losses, key=losses.get)), GapCase(10**6, 2, 1), GapCase(1, 9, 1), GapCase(1, 2, 0)):
+        with pytest.raises(CodebookError, match="in the worst case of a gap"):
+            verify(codebook_from(memoryview(forged(honest, 10**6, gap_worst_case=other))))
 
 
 def test_a_codebook_of_the_first_version_loads_and_says_that_its_run_is_not_verified(run, tmp_path):

@@ -82,6 +82,11 @@ def test_the_loss_given_every_release_is_that_of_all_paths_written_out(name, for
             loss[n, before] += probability * sum(D[a][o] ** 2 for a, o in zip(wanted, drawn, strict=True))
     expected = {key: loss[key] / weight[key] for key in weight}
     assert label.worst_loss_given_all == pytest.approx(max(expected.values()), abs=1e-9)
+    remembered = defaultdict(lambda: np.zeros(2))
+    for (n, before), own in weight.items():
+        seen = tuple(before[n * each + o * each // codebook.scenario.every] for o in oracle.of.scenario(n).seen)
+        remembered[n, seen] += own, loss[n, before]
+    assert label.worst_loss == pytest.approx(max(lost / own for own, lost in remembered.values()), abs=1e-9)
     over = sum(weight[key] for key, one in expected.items() if one > codebook.budget * (1 + 1e-9)) / 3
     assert label.over_budget == pytest.approx(over, abs=1e-9)
     assert label.over_budget.exact

@@ -7,6 +7,7 @@ import itertools
 import os
 import stat
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ from hideseek import (
     total,
 )
 from hideseek.plan_file import content_of, plan_from
-from hideseek.planner import Player, train
+from hideseek.planner import Player, for_ever, train
 from hideseek.regions import Grid
 from hideseek.sealed import LARGEST
 from tests.fuzz_sealed import fuzz, plans, put_together, signed, taken_apart, unsigned
@@ -151,6 +152,28 @@ def test_the_bound_of_a_file_is_proved_by_what_the_file_holds(tmp_path, name):
     assert violation(game, cuts, 0.8) <= 1e-7 * unit  # scipy's tolerance
     assert loaded.bound == pytest.approx(min(game.ceiling.bound, 0.2 * (cuts @ game.start).min()), rel=1e-12)
     assert loaded.bound <= planner.bound * (1 + 1e-12)
+
+
+def test_a_price_that_swallows_the_error_proves_no_more():
+    """Whatever is released costs the whole budget, and so much that a float forgets what the adversary errs by."""
+    game = RepeatedGame.of(MarkovProfile.from_matrix(CHAIN), 1 - np.eye(3), np.ones((3, 3)), 1.0)
+    planner = train(game, walks=1)
+    document, tensors = taken_apart(content_of(game, planner))
+    part("proof.price", lambda own: own + 1e20)(document, tensors)
+    assert plan_from(memoryview(put_together(document, tensors)))[1].bound == pytest.approx(
+        game.ceiling.bound, rel=1e-6
+    )
+
+
+def test_the_first_cut_holds_however_little_is_discounted():
+    game = tiny("choice")
+    for discount in (0.9, 1 - 1e-9, 1 - 1e-15):
+        found = for_ever(game.ceiling_cut, game, discount)
+        exact = [Fraction(one) for one in found]
+        moves = [[Fraction(one) for one in row] for row in game.moves]
+        for state, now in enumerate(game.ceiling_cut):
+            later = sum(move * one for move, one in zip(moves[state], exact, strict=True)) / sum(moves[state])
+            assert exact[state] >= Fraction(now) + Fraction(discount) * later
 
 
 def test_pruned_cuts_prove_nothing():
@@ -271,6 +294,8 @@ HOSTILE = {
     "weights that are no numbers": (part("proof.weight", lambda own: own * np.nan), "not finite|not positive"),
     "a proof that rests on itself": (part("proof.column", lambda own: np.full_like(own, 10**6)), "rests on itself"),
     "a release without an answer": (part("proof.start", lambda own: np.r_[own[:1], own[:1], own[2:]]), "no answer"),
+    "weights that sum to nothing": (part("proof.weight", lambda own: own / 2), "not a distribution"),
+    "weights without end": (part("proof.weight", lambda own: own * 0 + 1.7e308), "not a distribution"),
     "rows that end nowhere": (part("proof.start", lambda own: own[::-1]), "begin and end"),
     "rows cut off": (part("proof.start", lambda own: own[:-1]), "begin and end"),
     "no proof at all": (part("proof.price", lambda own: own[:0]), "begin and end"),

@@ -232,11 +232,15 @@ class Joint:
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """At each access: error and hit rate of the adversary with a window, and the quality lost."""
+    """At each access: error and hit rate of the adversary with a window; the quality lost, and after the worst history.
+
+    A history is what the codebook remembers.
+    """
 
     error: FloatArray
     hit: FloatArray
     loss: FloatArray
+    worst_loss: FloatArray
 
 
 def carry(course: Course, window: int | None = None) -> Carried:
@@ -257,7 +261,7 @@ def carry(course: Course, window: int | None = None) -> Carried:
         needed.append(tuple(sorted(moment for moment in later if moment < n * course.every)))
     if course.symbols ** (max(map(len, needed)) + count) >= 2**63:
         raise broken_rule("window", "attack", "short enough to number what it may hold", window)
-    values, step = np.zeros((3, course.accesses)), -1
+    values, step = np.zeros((4, course.accesses)), -1
     joint = before = Joint(course.moves[0], np.ones((1, 1)), (), np.zeros((1, 0), np.int64))
     for n in run:
         start, step = step, n * course.every + course.ahead
@@ -270,7 +274,7 @@ def carry(course: Course, window: int | None = None) -> Carried:
         law = after.only((*views[n], *released[n]), course.symbols).mass
         values[:2, n] = course.target(n).guessed(course.about(n, law)).sum(axis=1)
         if isinstance(course.exposer, Codebook):
-            values[2, n] = loss(course, n, after, course.exposer.quality)
+            values[2:, n] = losses(course, n, after, course.exposer.quality)
         joint = after.only(needed[course.accesses - n - 1], course.symbols)
     return Carried(*values)
 
@@ -290,17 +294,20 @@ def exposing(course: Course, access: int, joint: Joint) -> Joint:
     return replace(after, mass=mass)
 
 
-def loss(course: Course, access: int, joint: Joint, quality: Metric) -> float:
-    """The expected quality lost at an access, from the law with its releases."""
+def losses(course: Course, access: int, joint: Joint, quality: Metric) -> tuple[float, float]:
+    """The expected quality lost at an access, from the law with its releases, and that after the worst history."""
     scenario, step = course.kind(access).scenario, access * course.every + course.reach
-    seen = course.times(access, scenario.seen) if quality.looks_back else ()
+    seen = course.times(access, scenario.seen)
     own = joint.only((*seen, *course.times(access, course.release)), course.symbols)
     wanted, want = distinct(course.places_at(step, course.times(access, scenario.quality)), course.profile.places)
     law = gather(want, len(wanted)) @ course.push(own.mass, access * course.every + course.ahead, step)
     pasts, past = distinct(own.releases[:, : len(seen)], course.symbols)
     drawn = product(course.symbols, len(course.release))
-    d_q = np.array([quality.between(wanted, drawn, one) for one in pasts])
-    return float((law.T * d_q[past, :, encoded(own.releases[:, len(seen) :], course.symbols)]).sum())
+    d_q = np.array([quality.between(wanted, drawn, one) for one in (pasts if quality.looks_back else pasts[:1])])
+    which = past if quality.looks_back else np.zeros_like(past)
+    lost = (law.T * d_q[which, :, encoded(own.releases[:, len(seen) :], course.symbols)]).sum(axis=1)
+    each = np.bincount(past, lost) / np.bincount(past, law.sum(axis=0))
+    return float(lost.sum()), float(each.max())
 
 
 @checked

@@ -7,7 +7,7 @@ codebook is worked out here, and worked out again by :func:`verify` from nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from hideseek.metrics import Metric
 from hideseek.mobility import MarkovProfile
 from hideseek.profile_file import chain_from
 from hideseek.scenario import Scenario
-from hideseek.stage import Outcome, Worth
+from hideseek.stage import Outcome, Prior
 
 HORIZON = 1000  # accesses after which a run that has not settled is cut
 AFTER_GAP = 100  # the same after a gap
@@ -140,7 +140,7 @@ class Deployment:
     def runs(self, accesses: int, progress: Advance | None = None) -> Runs:
         """The run of so many accesses from the first one on, and those after every gap after every access of it."""
         moments, end, _ = self.run(0, NEVER, accesses=accesses, settled=-1.0)
-        settled = moments[-1].joint.change(end) <= SAME * SETTLED
+        settled = moments[-1].number == self.steps and moments[-1].joint.change(end) <= SAME * SETTLED
         starts, missed = starts_of_gaps(moments, end), []
         for number, stage in enumerate(self.gaps):
             for done, (after, joint) in enumerate(starts, start=1):
@@ -148,6 +148,21 @@ class Deployment:
                 if progress is not None:
                     progress("gaps", number * len(starts) + done, len(starts) * len(self.gaps))
         return Runs(moments, end, settled, missed)
+
+    def priors(self, runs: Runs) -> Iterator[Prior]:
+        """What every stage is made for: the distribution at its access, or the one that the run has settled in."""
+        for number, (joint, gap) in enumerate(self.laws(runs)):
+            yield self.access(number, joint, gap).prior(self.remembered(number, joint))
+
+    def laws(self, runs: Runs) -> list[tuple[Joint, int]]:
+        """The joint law before the access of every stage, and how many accesses lie between."""
+        repeating = runs.end if runs.settled else runs.moments[-1].joint
+        return [
+            *((moment.joint, 1) for moment in runs.moments[: self.steps]),
+            (repeating, 1),
+            *((runs.end, gap) for gap in range(2, len(self.gaps) + 2)),
+            *((moment.joint, 1) for run in runs.missed[:1] for moment in run.moments[1:]),
+        ]
 
     def after_gap(self, after: int, gap: int, moments: list[Moment]) -> AfterGap:
         """What counts of a run after a gap."""
@@ -192,7 +207,8 @@ def verify(codebook: Codebook, progress: Advance | None = None) -> Deployed:
     """Work out everything that a codebook claims of its deployed run, from the tables and the profile in its file.
 
     :meth:`Codebook.load` checks every stage under the distribution that is stored with it; that these distributions
-    are those of the run, and what is claimed of the run, is checked here. One number stays the designer's word:
+    are those of the run, and what is claimed of the run, is checked here. What follows two gaps soon after each other
+    is neither claimed nor checked. One number stays the designer's word:
     ``plain_second_privacy``, which is about tables that no file holds. ``progress`` is called with what is being done,
     how much is done and how much there is.
 
@@ -210,35 +226,41 @@ def verify(codebook: Codebook, progress: Advance | None = None) -> Deployed:
     except ParameterError as error:
         raise CodebookError(f"It holds no usable profile: {error}") from None
     claimed = codebook.deployed
-    if claimed.accesses != HORIZON and not (claimed.settled and 2 <= claimed.accesses < HORIZON):
-        raise CodebookError(f"A run of {claimed.accesses} accesses is claimed, which neither settled nor is {HORIZON}.")
+    if not codebook.repeating < claimed.accesses <= HORIZON or (claimed.accesses < HORIZON and not claimed.settled):
+        rule = f"settles in the stage that repeats, or has {HORIZON} accesses and reaches it"
+        raise CodebookError(f"A run of {claimed.accesses} accesses is claimed, and none that {rule}.")
     drafts = [Draft.of(stage) for stage in codebook.stages]
     deployment = Deployment(profile, codebook.scenario, codebook.privacy, codebook.quality, drafts, codebook.gaps)
     runs = deployment.runs(claimed.accesses, progress)
+    if claimed.settled and not runs.settled:
+        raise CodebookError(f"It claims that nothing changes after {claimed.accesses} accesses, and something does.")
     found = deployed_of(runs, claimed.plain_second_privacy)
     numbers = Deployed.__struct_fields__[2:-1]  # between the length of the run and the case of a gap
     claims = [(f"its {name}", getattr(claimed, name), getattr(found, name)) for name in numbers]
     claims += [("its loss in the worst case of a gap", claimed.gap_worst_loss, loss_in(runs, claimed.gap_worst_case))]
-    for number, (worth, moment) in enumerate(zip(codebook.worths(), stage_moments(deployment, runs), strict=True)):
-        stored, again = (averages(outcome) for outcome in (worth, moment.found))
-        claims += [(f"the {name} of stage {number}", stored[name], again[name]) for name in stored]
     for what, said, is_so in claims:
         if (said is None) != (is_so is None) or not abs((said or 0.0) - (is_so or 0.0)) <= AGREE * (said or 0.0) + TINY:
             raise CodebookError(f"It claims that {what} is {said}; its tables and its profile give {is_so}.")
-    if claimed.settled and not runs.settled:
-        raise CodebookError(f"It claims that nothing changes after {claimed.accesses} accesses, and something does.")
+    for number, (stage, prior) in enumerate(zip(codebook.stages, deployment.priors(runs), strict=True)):
+        if not same_distribution(stage.prior, prior):
+            raise CodebookError(f"Stage {number} is claimed to be for a distribution that its run does not lead to.")
     return found
 
 
-def stage_moments(deployment: Deployment, runs: Runs) -> list[Moment]:
-    """One moment of every stage, at the distribution that a designer stores with it."""
-    settled = runs.missed[:: len(runs.moments)]
-    return [
-        *runs.moments[: deployment.steps],
-        deployment.visit(deployment.steps, runs.end)[0] if runs.settled else runs.moments[-1],
-        *(run.moments[0] for run in settled),
-        *(moment for run in settled[:1] for moment in run.moments[1:]),
-    ]
+def same_distribution(left: Prior, right: Prior) -> bool:
+    """Whether two priors are the same given every history that is not too rare to matter, to rounding."""
+    weights: dict[tuple[int, ...], list[float]] = {}
+    shares: dict[tuple[tuple[int, ...], tuple[int, ...]], list[float]] = {}
+    for side, prior in enumerate((left, right)):
+        pasts = [tuple(past) for past in prior.histories.tolist()]
+        for past, weight in zip(pasts, prior.weight.tolist(), strict=True):
+            weights.setdefault(past, [0.0, 0.0])[side] = weight
+        share = prior.probability / prior.weight[prior.history]
+        for number, places, own in zip(prior.history.tolist(), prior.sequences.tolist(), share.tolist(), strict=True):
+            shares.setdefault((pasts[number], tuple(places)), [0.0, 0.0])[side] += own
+    return all(abs(one - other) <= AGREE for one, other in weights.values()) and all(
+        abs(one - other) <= AGREE for (past, _), (one, other) in shares.items() if min(weights[past]) > TINY
+    )
 
 
 def loss_in(runs: Runs, case: GapCase | None) -> float | None:
@@ -247,13 +269,3 @@ def loss_in(runs: Runs, case: GapCase | None) -> float | None:
     if case is None or not 0 < case.access <= len(losses.get((case.after, case.gap), ())):
         return None
     return losses[case.after, case.gap][case.access - 1]
-
-
-def averages(found: Worth | Outcome) -> dict[str, float]:
-    """What tables do at an access in four numbers, none of which depends on the order of the histories."""
-    return {
-        "privacy": float(found.weight @ found.privacy),
-        "worst privacy": float(found.privacy.min()),
-        "quality loss": float(found.weight @ found.loss),
-        "worst loss": float(found.loss.max()),
-    }

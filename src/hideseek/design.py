@@ -396,13 +396,8 @@ class _Designer(Deployment):
 
     def proved(self, runs: Runs) -> Iterator[Stage]:
         """The stages with the laws that they were made for, or have settled in, and the best attacks under these."""
-        first = [(moment.joint, 1) for moment in runs.moments[: self.steps]]
-        repeating = runs.end if runs.settled else runs.moments[-1].joint
-        gaps = [(runs.end, gap) for gap in range(2, len(self.gaps) + 2)]
-        after = [(moment.joint, 1) for run in runs.missed[:1] for moment in run.moments[1:]]
-        laws = [*first, (repeating, 1), *gaps, *after]
-        for number, (draft, (joint, gap)) in enumerate(zip(self.drafts, laws, strict=True)):
-            prior = self.access(number, joint, gap).prior(self.remembered(number, joint))
+        for number, ((joint, gap), prior) in enumerate(zip(self.laws(runs), self.priors(runs), strict=True)):
+            draft = self.drafts[number]
             solved = draft.made if number < self.steps else self.solve(number, joint, gap, choose=False)
             yield replace(draft.stage, prior=prior, attack=attack_of([solved[past] for past in histories_of(prior)]))
 

@@ -36,9 +36,11 @@ class Label:
     ``window`` to ``in_between`` are the adversaries' errors (the last is None where nothing lies between accesses),
     ``prior_risk`` that of one who is shown nothing. ``ceiling`` is what no mechanism that loses no more quality can
     exceed against an adversary who remembers everything, and ``kept`` the share of it that is left against the filter.
-    A codebook keeps its budget given the releases that it remembers. Given *every* release so far the expected loss
-    may exceed it: ``over_budget`` is the share of accesses at which it does, and ``worst_loss_given_all`` the largest
-    found. ``gain`` is the share by which the filter errs more than with the codebook beside, where there is one.
+    ``worst_loss`` is the largest expected loss given the releases that the codebook remembers, its history: it keeps
+    its budget so, for the profile that it was designed for. Given *every* release so far the expected loss may exceed
+    it all the same: ``over_budget`` is the share of accesses at which it does, and ``worst_loss_given_all`` the largest
+    found, which grows with the walks. ``gain`` is the share by which the filter errs more than with the codebook
+    beside, where there is one.
     ``walks`` is 0 where nothing had to be simulated.
     """
 
@@ -49,6 +51,7 @@ class Label:
     predictor: Estimate
     in_between: Estimate | None
     quality_loss: float
+    worst_loss: float
     over_budget: Estimate
     worst_loss_given_all: float
     prior_risk: float
@@ -112,6 +115,7 @@ def evaluate(
         predictor=found[Adversary.PREDICTOR],
         in_between=found.get(Adversary.IN_BETWEEN),
         quality_loss=float(carried.loss.mean()),
+        worst_loss=float(carried.worst_loss.max()),
         over_budget=estimated(course, over, weights),
         worst_loss_given_all=float(losses.max()),
         prior_risk=prior_risk,

@@ -1,4 +1,4 @@
-"""How far-sighted a planner is: what it reaches, by simulation, against what nothing can exceed.
+"""How far-sighted a planner is: what it reaches, by simulation, against what none can exceed that keeps the budget.
 
 The belief is a martingale, so its mean over all that may be exposed is the long-run law, and the mean of <c, b> is
 known for every c. With the ceiling's cut for c it goes up and down with the privacy, and takes much of the scatter off.
@@ -45,7 +45,10 @@ class Foresight:
 
     @property
     def certified(self) -> float:
-        """The share that is reached of what anything can reach: at least this, with the interval's confidence."""
+        """What is reached of the most that any mechanism can reach which keeps the budget given every release so far.
+
+        At least this share, with the interval's confidence.
+        """
         most = min(self.bound, self.ceiling)
         return min(max(self.filter.interval[0], 0.0) / most, 1.0) if most else 1.0
 

@@ -40,6 +40,7 @@ from hideseek.sealed import BLANK, Checksum, Count, FileKind, Sealed
 
 LONGEST = 10_000  # steps that a scenario may span: its game takes as many to work out
 LARGEST_SEED = 2**63 - 1
+LAW = 1e-9  # how far from 1 the sum of a distribution may be
 
 
 class _Document(msgspec.Struct, forbid_unknown_fields=True):
@@ -175,8 +176,10 @@ def proof_from(file: Sealed[_Document], guesses: int, releases: int) -> Proof:
     if not (weight.min(initial=1) > 0 and np.isfinite(weight).all() and price.min() >= 0 and np.isfinite(price).all()):
         raise PlanError("Its proof holds a number that is not finite, or not positive.")
     row = np.repeat(np.arange(rows), np.diff(ends))
-    if not all(np.isin(np.arange(first, rows), row[own]).all() for first, own in ((0, ~later), (releases, later))):
-        raise PlanError("Its proof has no answer to a release.")
+    for first, own in ((0, ~later), (releases, later)):
+        total = np.bincount(row[own], weight[own], minlength=rows)[first:]
+        if not (np.abs(total - 1) <= LAW).all():
+            raise PlanError("Its proof has no answer to a release, or one that is not a distribution.")
     shape = (rows, guesses + len(price))
     return Proof(price, sparse.csr_array((weight, column.astype(np.int64), ends), shape=shape))
 

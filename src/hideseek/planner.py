@@ -78,13 +78,15 @@ class Proof:
             rows = slice(number * releases, (number + 1) * releases)
             future = game.moves @ (mixture[rows] @ cuts).T  # nothing for the first, which rests on no other
             profit = erring[rows].T - price * game.cost + discount * future
-            cuts[number] = price * game.budget + profit.max(axis=1) + ROUNDING * float(game.error.mean())
+            cuts[number] = price * game.budget + profit.max(axis=1)
+            # what is added up may be much larger than the sum
+            cuts[number] += ROUNDING * (game.error.max() + price * (game.budget + game.cost.max()) + future.max())
             if not number:
-                cuts[0] = np.linalg.solve(np.eye(len(game.states)) - discount * game.moves, cuts[0])
+                cuts[0] = for_ever(cuts[0], game, discount)
         return cuts
 
     def bound(self, game: RepeatedGame, discount: float) -> float:
-        """What no mechanism exceeds in the long run, per access."""
+        """What no mechanism that keeps the budget given every release exceeds in the long run, per access."""
         return (1 - discount) * float((self.cuts(game, discount) @ game.start).min())
 
     def of_one(self, number: int, guesses: int) -> Proof:
@@ -154,6 +156,16 @@ class Planner:
         return self
 
 
+def for_ever(now: FloatArray, game: RepeatedGame, discount: float) -> FloatArray:
+    """A bound on all accesses together where <now, belief> bounds each: not below now + discount M times itself.
+
+    What the solution of that equation misses by rounding is made good at all states alike.
+    """
+    whole = np.linalg.solve(np.eye(len(now)) - discount * game.moves, now).astype(np.float64)
+    missing = (now + discount * (game.moves @ whole) - whole).max() + ROUNDING * np.abs(whole).max()
+    return np.asarray(whole + max(missing, 0.0) / (1 - discount))
+
+
 def summing_to_one(weights: sparse.csr_array) -> sparse.csr_array:
     """Rows of weights >= 0 as distributions; rows without any stay empty."""
     total = weights.sum(axis=1)
@@ -182,7 +194,7 @@ def plan(
     The secondary outlook is lexicographic and knows no discount; without a discount no outlook has a future.
 
     ``progress`` is called after every walk with the walks done, their number, the privacy an access that the last ones
-    had, and what nothing can exceed in the long run.
+    had, and what none that keeps the budget given every release can exceed in the long run.
 
     >>> from hideseek import MarkovProfile
     >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
@@ -340,10 +352,9 @@ class _Trainer:
         self.game, self.blank = game, blank
         self.generator = np.random.default_rng(blank.seed)
         self.forever = blank.outlook is Outlook.FAR_SIGHTED
-        size = len(game.states)
         first: FloatArray = game.ceiling_cut
         if self.forever:
-            first = np.linalg.solve(np.eye(size) - blank.discount * game.moves, first).astype(np.float64)
+            first = for_ever(first, game, blank.discount)
         self.reached = [game.start[None]]  # beliefs at which the value was asked for
         # cuts are of the trade-off whatever the mode: they bound what any choice can reach
         self.player = Player(game, replace(blank, mode=Mode.TRADE_OFF, cuts=first[None]))
@@ -396,7 +407,7 @@ class _Trainer:
 
     @property
     def bound(self) -> float:
-        """What no mechanism exceeds in the long run, by all cuts so far or the ceiling."""
+        """What none that keeps the budget given every release exceeds in the long run, by all cuts so far."""
         if not self.forever:
             return self.blank.bound
         return min(self.blank.bound, (1 - self.blank.discount) * float((self.player.cuts @ self.game.start).min()))

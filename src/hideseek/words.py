@@ -9,7 +9,7 @@ import msgspec
 
 from hideseek.codebook import Codebook, GapCase, looks_back
 from hideseek.estimate import Estimate
-from hideseek.evaluate import ASSUMPTION, Label
+from hideseek.evaluate import ASSUMPTION, ROUNDING, Label
 from hideseek.foresight import Foresight
 from hideseek.game import Game
 from hideseek.metrics import Metric
@@ -98,8 +98,14 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         words.append(("privacy after a gap", f"at least {done.gap_privacy:.6g} {d_p} on average".replace("  ", " ")))
         loss = f"{done.gap_worst_loss:.6g} of {codebook.budget:.6g} {d_q}".strip()
         words.append(("loss, worst after a gap", f"{loss}, {gap_words(done.gap_worst_case)}"))
+        words.append(("after two gaps in a row", "not certified unless the run has settled between them"))
     chosen, plain = done.second_privacy, done.plain_second_privacy
-    words.append(("by choice among optima", f"{chosen:.6g} at the second access ({plain:.6g} with the solver's own)"))
+    words.append(
+        (
+            "by choice among optima",
+            f"{chosen:.6g} at the second access; with the solver's own {plain:.6g}, not verified",
+        )
+    )
     words.append(("given every release", "the loss may exceed the budget: see evaluate"))
     words.append(("assumed", "access times tell nothing about the place"))
     return words
@@ -165,8 +171,8 @@ def plan_words(game: RepeatedGame, planner: Planner, found: Foresight) -> list[t
         ("loss is measured by", named(game.quality)),
         ("error of who remembers all", f"{found.filter.in_words()} {d_p}".strip()),
         *((name, f"{words} {d_p}".strip()) for name, words in smoothed),
-        ("nothing exceeds, by the cuts", f"{found.bound:.6g} {d_p}".strip()),
-        ("nothing exceeds, by the ceiling", f"{found.ceiling:.6g} {d_p}".strip()),
+        ("at most, budget given all", f"{found.bound:.6g} {d_p}, by the cuts".replace(" ,", ",")),
+        ("at most, budget on average", f"{found.ceiling:.6g} {d_p}, the ceiling".replace(" ,", ",")),
         ("kept of the ceiling", found.kept.in_words()),
         ("quality loss, mean", f"{found.quality_loss.in_words()} {d_q}".strip()),
         ("quality loss, worst history", f"{found.worst_loss:.6g} of {game.budget:.6g} {d_q}".strip()),
@@ -212,14 +218,14 @@ def named_offsets(offsets: Sequence[int]) -> str:
 
 
 def loss_words(label: Label, budget: float, unit: str) -> str:
-    """What a codebook loses, given what it remembers and given every release so far."""
-    loss = f"{label.quality_loss:.6g} of {budget:.6g} {unit}".strip()
+    """What a codebook loses, on average, given what it remembers, and given every release so far."""
+    kept = "within the budget" if label.worst_loss <= budget * (1 + ROUNDING) else "ABOVE THE BUDGET"
     return (
-        f"Quality lost: {loss} on average. The budget holds given the releases that the codebook remembers; given "
-        f"every release so far the expected loss exceeds it at {in_percent(label.over_budget)} of the accesses, and is "
-        f"{label.worst_loss_given_all:.6g} {unit}".strip()
-        + " at most of those found."
-    )
+        f"Quality lost: {label.quality_loss:.6g} of {budget:.6g} {unit} on average; given the releases that the "
+        f"codebook remembers {label.worst_loss:.6g} at most, {kept}. Given every release so far the expected loss "
+        f"exceeds the budget at {in_percent(label.over_budget)} of the accesses; the largest found is "
+        f"{label.worst_loss_given_all:.6g}."
+    ).replace("  ", " ")
 
 
 def label_facts(label: Label) -> dict[str, object]:

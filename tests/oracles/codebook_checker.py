@@ -202,7 +202,7 @@ def measured(book: Book, scenario: dict, drawn: dict[tuple, float], last: int) -
     return Found(weight, *({past: own[past] / weight[past] for past in weight} for own in (loss, privacy)))
 
 
-def settled(before: Law, after: Law) -> bool:
+def settled(before: Law, after: Law, change: float = SETTLED) -> bool:
     """Whether nothing changes any more, after any history."""
     keys = before.keys() | after.keys()
     totals = []
@@ -218,7 +218,7 @@ def settled(before: Law, after: Law) -> bool:
             for law, total in zip((before, after), totals, strict=True)
         )
         changes[key[1]] += abs(old - new)
-    return max(changes.values()) <= SETTLED
+    return max(changes.values()) <= change
 
 
 def run(book: Book, accesses: int) -> tuple[list[Found], list[Moment]]:
@@ -265,4 +265,7 @@ def claims(content: bytes) -> dict[str, object]:
         "gap_privacy": min((own[0].mean(own[0].privacy) for own in gaps.values()), default=None),
         "gap_worst_loss": max(losses.values(), default=None),
         "gap_losses": losses,
+        "settled": len(moments) > 1
+        and book.then[moments[-1].stage] == moments[-1].stage
+        and settled(moments[-2].law, moments[-1].law, 1e-9),  # more places are kept here, which settle later
     }

@@ -274,7 +274,8 @@ def plan_command(
 ) -> None:
     """Train a planner, which keeps privacy for later against an adversary who remembers everything.
 
-    What it reaches is simulated, and stands between two bounds: nothing can exceed the ceiling, nor what the cuts say.
+    What it reaches is simulated, and stands below two bounds: no mechanism that keeps the budget on average exceeds the
+    ceiling, and none that keeps it given every release so far, as this one does, exceeds what its cuts say.
     """
     path.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written or simulated is told before the work
     whole_number(steps, "steps", "plan", least=LEAST_STEPS)
@@ -313,6 +314,6 @@ def plan_command(
     words = [*plan_words(game, planner, found), ("trained in", f"{seconds:.1f} s")]
     print_table(f"A plan over {profile.places} places", ("", ""), words)
     share = found.certified
-    reached = (f"at least {share:.1%} of what anything can reach", "bold")
+    reached = (f"at least {share:.1%} of what any device that keeps this budget can reach", "bold")
     say("It reaches ", reached, " in the long run (95 % sure).")
     say("The plan, readable by you only: ", (str(path), "bold"), f". {HABITS}")
