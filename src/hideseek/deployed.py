@@ -119,8 +119,12 @@ class Deployment:
         draft = self.drafts[number]
         access, joint = self.access(number, joint, gap), self.remembered(number, joint)
         prior = access.everything(joint)
+        self.prepare(number, joint, gap, prior)
         moment = Moment(number, joint, prior.histories, draft.under(prior, self.privacy, self.quality))
         return moment, access.exposed(joint, draft.stage)
+
+    def prepare(self, number: int, joint: Joint, gap: int, prior: Prior) -> None:
+        """What a designer does before a stage is visited; what is made already needs nothing."""
 
     def run(
         self, number: int, joint: Joint, gap: int = 1, accesses: int | None = None, settled: float = SETTLED
@@ -140,7 +144,7 @@ class Deployment:
     def runs(self, accesses: int, progress: Advance | None = None) -> Runs:
         """The run of so many accesses from the first one on, and those after every gap after every access of it."""
         moments, end, _ = self.run(0, NEVER, accesses=accesses, settled=-1.0)
-        settled = moments[-1].number == self.steps and moments[-1].joint.change(end) <= SAME * SETTLED
+        settled = moments[-1].joint.change(end) <= SAME * SETTLED
         starts, missed = starts_of_gaps(moments, end), []
         for number, stage in enumerate(self.gaps):
             for done, (after, joint) in enumerate(starts, start=1):

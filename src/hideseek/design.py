@@ -36,6 +36,7 @@ LEAST_SPARE, MOST_SPARE = 1e-9, 1e-2  # how much further than needed a table is 
 AHEAD = 4  # accesses with tables of their own after which the one that repeats is taken
 PACE = 0.2  # how far it is moved at a time, at first
 ROUNDS = 300  # of mixing until it is given up
+ROUGH = 1e-3  # change of the joint law in one access at which runs after a gap are cut while tables still change
 STAGE = 2**14  # bytes for each place of a stage, of what it takes to design it
 MANY = 100  # games from which on more processes pay
 
@@ -297,20 +298,18 @@ class _Designer(Deployment):
                 self.progress(what, done, len(tasks))
             yield made
 
-    def visit(self, number: int, joint: Joint, gap: int = 1) -> tuple[Moment, Joint]:
-        """What happens at a stage, and the law after it; what it has no table for yet gets one."""
-        draft, joint = self.drafts[number], self.remembered(number, joint)
-        missing = draft.unmade(self.access(number, joint, gap).everything(joint), self.profile.places)
+    def prepare(self, number: int, joint: Joint, gap: int, prior: Prior) -> None:
+        """Make tables for what a stage has none for yet."""
+        draft = self.drafts[number]
+        missing = draft.unmade(prior, self.profile.places)
         if missing:
             made = (self.solve if number <= self.steps else self.resume)(number, joint, gap, missing)
             draft.take({past: draft.blended(past, one, 0.0) for past, one in made.items()}, self.profile.places)
-        visited = super().visit(number, joint, gap)
-        # whole numbers may lose a billionth more than the laws they stand for
-        while missing and self.mix(
-            number, {past: lost for past, lost in visited[0].over(self.budget).items() if past in missing}, LEAST_SPARE
-        ):
-            visited = super().visit(number, joint, gap)
-        return visited
+        while missing:  # whole numbers may lose a billionth more than the laws they stand for
+            moment = Moment(number, joint, prior.histories, draft.under(prior, self.privacy, self.quality))
+            losses = {past: lost for past, lost in moment.over(self.budget).items() if past in missing}
+            if not self.mix(number, losses, LEAST_SPARE):
+                break
 
     def mix(self, number: int, losses: dict[History, float], spare: float) -> bool:
         """Mix the tables of histories that lose too much towards their safe ones, and a share ``spare`` further.
@@ -380,18 +379,27 @@ class _Designer(Deployment):
         return float(joint.mass.sum(axis=0) @ values)
 
     def certified(self) -> Runs:
-        """Runs in which the budget holds after every history, all of them with the tables that are stored."""
+        """Runs in which the budget holds after every history, all of them with the tables that are stored.
+
+        While tables still change, runs after a gap are cut where little changes any more.
+        """
+        settled = ROUGH if self.gaps else SETTLED
         for _ in range(ROUNDS):
             before = [draft.made for draft in self.drafts]
             moments, self.settled, done = self.mended(0, NEVER)
-            missed = [
-                self.after_gap(after, gap, self.mended(number, joint, gap)[0])
-                for gap, number in enumerate(self.gaps, start=2)
-                for after, joint in starts_of_gaps(moments, self.settled)
-            ]
-            if all(draft.made is made for draft, made in zip(self.drafts, before, strict=True)):
+            starts = starts_of_gaps(moments, self.settled)
+            missed = []
+            for gap, number in enumerate(self.gaps, start=2):
+                for after, joint in starts:
+                    missed.append(self.after_gap(after, gap, self.mended(number, joint, gap, settled)[0]))
+                    if self.progress is not None:
+                        self.progress("gaps, certified", len(missed), len(starts) * len(self.gaps))
+            if any(draft.made is not made for draft, made in zip(self.drafts, before, strict=True)):
+                self.spare = min(4 * self.spare, MOST_SPARE)
+            elif settled == SETTLED:
                 return Runs(moments, self.settled, done, missed)
-            self.spare = min(4 * self.spare, MOST_SPARE)
+            else:
+                settled = SETTLED
         raise SolverError(f"The budget is not kept after every gap after {ROUNDS} rounds of mixing.")
 
     def proved(self, runs: Runs) -> Iterator[Stage]:
