@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from hideseek import traces
 from hideseek.errors import HideseekError, ParameterError, TraceError
+from hideseek.spool import spooled
 from hideseek.traces import COLUMNS, FORMATS, ReadReport, TraceWarning, check_traces, each_file, read_traces
 
 CAB = "37.75134 -122.39488 0 1213084687\n37.75136 -122.39527 1 1213084659\n37.75199 -122.3946 0 1213084540\n"
@@ -700,6 +701,19 @@ def test_junk_that_repeats_tells_nothing_of_the_users(tmp_path):
         put(tmp_path, f"{folder}/desktop.ini", "[.ShellClassInfo]\n")
     with pytest.warns(TraceWarning, match="2 files were passed over"):
         assert set(read_traces(tmp_path)["user_id"]) == {"ann", "bob", "eve"}
+
+
+def test_a_file_is_not_taken_for_somebody_in_a_column_of_another(tmp_path):
+    """By read_traces and by a fleet's spool alike, and no fix of theirs is lost as a duplicate."""
+    fixes = "datetime,lat,lng\n2026-01-05 08:00,46.5,6.5\n2026-01-05 08:05,46.5,6.6\n"
+    put(tmp_path, "bob.csv", fixes)
+    lines = fixes.splitlines()
+    put(tmp_path, "all.csv", "\n".join([f"uid,{lines[0]}", *(f"bob,{line}" for line in lines[1:])]) + "\n")
+    table = read_traces(tmp_path)
+    assert table["user_id"].value_counts().to_dict() == {"bob": 2, "./bob.csv": 2}
+    assert table.attrs["report"].told_apart_by == "column and path"
+    with spooled(tmp_path) as spool:
+        assert spool.users == ["./bob.csv", "bob"]
 
 
 def test_file_names_that_are_no_text_stay_apart(tmp_path):

@@ -98,7 +98,7 @@ def spooled(path: str | os.PathLike[str], progress: Callable[[int], None] | None
         with room():
             file.flush()
         # the format and the names that tell the users are known after the last file only
-        users, way = told_apart(named, form)
+        users, way = told_apart(named, form, {key for key in blocks if isinstance(key, str)})
         rows: dict[str, list[Block]] = {}
         for key, own in blocks.items():
             rows.setdefault(users[key] if isinstance(key, PurePath) else key, []).extend(own)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 from pathlib import PurePath
 
@@ -35,12 +35,17 @@ def depth(paths: Iterable[PurePath]) -> int:
     return sum(1 for _ in takewhile(lambda level: len(set(level)) == 1, levels))
 
 
-def told_apart(files: Sequence[tuple[PurePath, bool]], format: str | None) -> tuple[dict[PurePath, str], str]:  # noqa: A002
+def told_apart(
+    files: Sequence[tuple[PurePath, bool]],
+    format: str | None,  # noqa: A002
+    taken: Collection[str] = (),
+) -> tuple[dict[PurePath, str], str]:
     """The users of all files of a data set, and what tells them apart: the file name, the folder or the path.
 
     Where the same file name occurs in several folders, the folders are the users. That holds for the whole data set,
     but neither for files beside the folders nor for those whose format says who it is. Where two users would still
-    have one name, all are called by their paths, from the first folder on that not all have in common. A file that
+    have one name, or the name of one that is ``taken`` by who stands in a column of another file, all are called by
+    their paths, from the first folder on that not all have in common. A file that
     could not be read (False) may be anything: it decides for no other, and never takes the name of another.
 
     >>> days = "ann/monday.csv", "ann/tuesday.csv", "bob/monday.csv"
@@ -63,12 +68,15 @@ def told_apart(files: Sequence[tuple[PurePath, bool]], format: str | None) -> tu
     homes = {path: home(path) for path, _ in files}
     names = {own: user_of(path, format) if own == path else own.name for path, own in homes.items()}
     known = {homes[path] for path in read}
-    clash = len({names[own] for own in known}) < len(known)
+    own_names = {names[own] for own in known}
+    clash = len(own_names) < len(known) or not own_names.isdisjoint(taken)
     often = Counter(names.values())
     start = depth(homes)
     for own in names:
         if clash if own in known else often[names[own]] > 1:
             parts = own.parts[start:]
             names[own] = "/".join(parts if len(parts) > 1 else (".", *parts))  # no file or folder has such a name
+            while names[own] in taken:
+                names[own] = f"./{names[own]}"
     way = "path" if clash else "folder" if any(homes[path] != path for path in read) else "file name"
     return {path: names[own] for path, own in homes.items()}, way
