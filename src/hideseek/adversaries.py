@@ -356,7 +356,8 @@ def attack(
 
     He knows the profile and what exposes: a codebook, or a mechanism f[place, release] that is used anew at every step,
     or a policy that adapts to what it exposed; the last two need the ``privacy`` metric. His guesses have the least
-    expected error given what he knows; of equally good ones he takes the likeliest. A ``window`` counts the releases
+    expected error given what he knows; of equally good ones he takes the likeliest. He learns nothing from when the
+    service is accessed. A ``window`` counts the releases
     before this access, by default those that the codebook remembers, else none. What cannot be enumerated is estimated
     from as many ``walks``; ``progress`` is called with what is being done, how much is done and how much there is.
 

@@ -240,7 +240,7 @@ def expose_command(
             device.restart()
         answer = device.expose(*point, when, route)
     if as_json:
-        label = {"label": asdict(device.label())} if isinstance(device, LiveDevice) else {}
+        label = {"label": asdict(device.label()) | {"assumption": ASSUMPTION}} if isinstance(device, LiveDevice) else {}
         print_json(asdict(answer) | label)
     elif answer.status == "exposed":
         say(f"{answer.latitude:.6f},{answer.longitude:.6f}")
