@@ -159,7 +159,7 @@ def predictable_users_lowest(found: Reproduction) -> list[Finding]:
             rule += f"; fewer than {FEWEST} users cannot tell"
         holds = enough and rho > 0 and p < SIGNIFICANT
         if not holds:
-            figure += ". Not shown" + (", nor refuted: the interval reaches above 0" if high > 0 else "; the opposite is")
+            figure += ". Not shown" + (", nor refuted: it may be above 0" if high > 0 else "; the opposite is")
         checked.append(Finding(f"predictable users lowest: {what}", holds, figure, rule, paper))
     return checked
 
