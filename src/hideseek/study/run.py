@@ -40,10 +40,10 @@ NEEDED = {Outlook.PLAIN, Outlook.FAR_SIGHTED}  # the gain is counted from the on
 # seconds of training, and per access, at 25 places on one idle core; growing with the cube of the places. From cabs of
 # 17 to 27 places: one user at one budget may take a third of that or three times as long, a whole study half or twice
 SECONDS = {
-    Outlook.PLAIN: (0.0, 0.0025),
-    Outlook.SECONDARY: (0.0, 0.005),
-    Outlook.LOOK_AHEAD: (3.0, 0.02),
-    Outlook.FAR_SIGHTED: (9.0, 0.006),
+    Outlook.PLAIN: (0.0, 0.0035),
+    Outlook.SECONDARY: (0.0, 0.0075),
+    Outlook.LOOK_AHEAD: (4.5, 0.03),
+    Outlook.FAR_SIGHTED: (13.0, 0.009),
 }
 WARM = 2  # walks of training for the look-ahead planner, who finds the cuts that are missing while it plays
 
@@ -194,7 +194,7 @@ def expected_seconds(places: Sequence[int], steps: int, outlooks: Sequence[Outlo
     """How long a study will take, roughly, with an entry in ``places`` for every user and budget.
 
     >>> round(expected_seconds([25] * 9, 300, list(Outlook), workers=2))
-    129
+    191
     """
     accesses = steps + WALKS * SETTLING
     at_25 = sum(training + accesses * access for training, access in (SECONDS[outlook] for outlook in outlooks))
