@@ -684,7 +684,7 @@ def test_saving_again_does_not_widen_permissions_or_follow_links(tmp_path, file)
 def test_a_failed_save_leaves_the_old_file_and_nothing_else(file, monkeypatch, failing):
     before = file.read_bytes()
 
-    def broken(*_):
+    def broken(*_, **__):
         raise OSError(errno.ENOSPC, "disk full")
 
     monkeypatch.setattr(failing, broken)

@@ -10,6 +10,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import stat
@@ -880,8 +881,10 @@ def test_what_is_no_file_is_refused(path, make):
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(StateError, match=r"state\.json .*No such file"):
-        Device(book("past"), tmp_path / "nowhere" / "state.json").expose(*POINTS[0], when(0))
+    folder = tmp_path / "nowhere" / "at all"
+    words = f"The state state.json has no folder: create {folder}, or give another path. Nothing is exposed."
+    with pytest.raises(StateError, match=f"^{re.escape(words)}$"):
+        Device(book("past"), folder / "state.json").expose(*POINTS[0], when(0))
     assert not list(tmp_path.iterdir())
 
 

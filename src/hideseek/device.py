@@ -181,7 +181,10 @@ class StepDevice(Generic[State]):
             return self._open_folder()
 
     def _open_folder(self) -> int:
-        return os.open(self.path.parent, os.O_RDONLY)
+        try:
+            return os.open(self.path.parent, os.O_RDONLY)
+        except FileNotFoundError:
+            raise self._unusable(f"has no folder: create {self.path.parent}, or give another path") from None
 
     def _unusable(self, why: str) -> StateError:
         return StateError(f"The state {self.path.name} {why}. Nothing is exposed.")
