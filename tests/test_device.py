@@ -10,6 +10,8 @@ import hashlib
 import json
 import logging
 import os
+import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -448,11 +450,43 @@ def test_two_processes_agree_at_every_step(tmp_path):
     assert_all_expose_the_same(ASK, own, map(when, range(150)))
 
 
-def meet(folder, step, moment):
+def delete_others(folder):
+    for file in folder.iterdir():
+        if file.name != "state" and not file.name.startswith("."):
+            file.unlink()
+
+
+def put_copy(folder):
+    """As a backup or an editor does."""
+    if (folder / "state").exists():
+        shutil.copy2(folder / "state", folder / "copy")
+        (folder / "copy").rename(folder / "state")
+
+
+def put_copy_of_folder(folder):
+    folder.rename(folder.with_name(f"{folder.name}-moved"))
+    shutil.copytree(folder.with_name(f"{folder.name}-moved"), folder)
+
+
+def make_folder_anew(folder):
+    folder.rename(folder.with_name(f"{folder.name}-moved"))
+    folder.mkdir()
+
+
+def delete_state(folder):
+    (folder / "state").unlink(missing_ok=True)
+
+
+def move_state_away(folder):
+    if (folder / "state").exists():
+        (folder / "state").rename(folder / "state.bak")
+
+
+def meet(folder, step, moment, meanwhile):
     """All that two devices tell of a step if the second asks at some moment of the first one's answer, and then again.
 
-    At this moment everything beside the states is deleted. Who would have to wait gives up; if there is no such moment,
-    nobody meets and nothing is told.
+    At this moment something happens to the folder. Who would have to wait gives up; if there is no such moment, nobody
+    meets and nothing is told.
     """
     names = (
         "os.open",
@@ -478,9 +512,7 @@ def meet(folder, step, moment):
         for when_asked in ("before", "after"):
             left -= 1
             if left == 0:
-                for file in folder.iterdir():
-                    if file.name != "state" and not file.name.startswith("."):
-                        file.unlink()
+                meanwhile(folder)
                 ask(other, POINTS[1])
             if when_asked == "before":
                 result = function(*arguments, **options)
@@ -500,18 +532,60 @@ def meet(folder, step, moment):
 
 
 @pytest.mark.parametrize("step", [0, 1])
-def test_whatever_is_deleted_beside_a_state_two_devices_tell_the_same(tmp_path, step):
+@pytest.mark.parametrize("meanwhile", [delete_others, put_copy, put_copy_of_folder])
+def test_whatever_is_deleted_beside_a_state_or_copied_in_its_place_two_devices_tell_the_same(tmp_path, step, meanwhile):
     ends = []
     for moment in count(1):
         folder = tmp_path / str(moment)
         folder.mkdir()
-        answers = meet(folder, step, moment)
+        answers = meet(folder, step, moment, meanwhile)
         if not answers:
             break
         assert len(set(answers)) == 1, moment
         ends.append(answers[0])
     assert len(ends) > 20
     assert set(ends) == {0, 1}  # either was first at some moment
+
+
+@pytest.mark.parametrize("step", [0, 1])
+@pytest.mark.parametrize("meanwhile", [put_copy, put_copy_of_folder, make_folder_anew, delete_state, move_state_away])
+def test_whatever_becomes_of_a_state_before_it_is_written_two_devices_tell_the_same(
+    tmp_path, monkeypatch, step, meanwhile
+):
+    folder, answers, flock = tmp_path / "own", [], fcntl.flock
+    folder.mkdir()
+    one, other = (Device(book("past", 0.0), folder / "state") for _ in range(2))  # they expose where they are
+    for before in range(step):
+        one.expose(*POINTS[0], when(before))
+
+    def ask(device, point):
+        with suppress(StateError):
+            answers.append(device.expose(*point, when(step)).place)
+
+    def draw():
+        monkeypatch.setattr("hideseek.device.random_word", random_word)
+        meanwhile(folder)
+        ask(other, POINTS[1])
+        return random_word()
+
+    monkeypatch.setattr("fcntl.flock", lambda handle, kind: flock(handle, kind | fcntl.LOCK_NB))
+    monkeypatch.setattr("hideseek.device.random_word", draw)
+    ask(one, POINTS[0])
+    ask(other, POINTS[1])
+    ask(one, POINTS[0])
+    assert len(answers) >= 3
+    assert len(set(answers)) == 1
+
+
+def test_what_was_replaced_meanwhile_is_told(used, monkeypatch):
+    def draw():
+        used.path.rename(used.path.with_name("moved"))
+        return 0
+
+    monkeypatch.setattr("hideseek.device.random_word", draw)
+    with pytest.raises(StateError, match=r"state\.json was moved or replaced meanwhile\. Nothing is exposed"):
+        used.expose(*POINTS[0], when(3))
+    assert not used.path.exists()
 
 
 FORK = """
@@ -807,8 +881,10 @@ def test_what_is_no_file_is_refused(path, make):
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(StateError, match=r"state\.json .*No such file"):
-        Device(book("past"), tmp_path / "nowhere" / "state.json").expose(*POINTS[0], when(0))
+    folder = tmp_path / "nowhere" / "at all"
+    words = f"The state state.json has no folder: create {folder}, or give another path. Nothing is exposed."
+    with pytest.raises(StateError, match=f"^{re.escape(words)}$"):
+        Device(book("past"), folder / "state.json").expose(*POINTS[0], when(0))
     assert not list(tmp_path.iterdir())
 
 
@@ -951,7 +1027,7 @@ def test_what_a_killed_writer_left_is_cleared_away(path, monkeypatch):
     device = Device(book("past"), path)
     device.expose(*POINTS[0], when(0))
     with monkeypatch.context() as patch:
-        patch.setattr("pathlib.Path.replace", mock.Mock(side_effect=Killed))
+        patch.setattr("os.replace", mock.Mock(side_effect=Killed))
         patch.setattr("pathlib.Path.unlink", mock.Mock())  # who is killed clears nothing away
         with pytest.raises(Killed):
             device.expose(*POINTS[0], when(1))
@@ -1034,7 +1110,7 @@ def test_the_same_is_done_on_and_off_the_map_and_at_what_was_never_seen(tmp_path
 
 
 def test_the_state_in_memory_does_not_show_the_true_place(used):
-    with used._locked() as state:
+    with used._locked() as (_, state):
         assert "places" not in repr(state)
 
 

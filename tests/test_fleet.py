@@ -571,7 +571,8 @@ def test_a_folder_that_does_not_tell_its_job_holds_another_one(tmp_path):
     (tmp_path / "done").mkdir()
     (tmp_path / "done" / "ann.json").touch()
     (tmp_path / "fleet.json").write_text('{"schema":')
-    with pytest.raises(ParameterError, match="holds the same job"), outputs.Outputs(tmp_path, JOB).taken():
+    match = "holds the same job.*Put fleet.json back: the same command writes it first of all into an empty folder"
+    with pytest.raises(ParameterError, match=match), outputs.Outputs(tmp_path, JOB).taken():
         pass
 
 
@@ -623,6 +624,30 @@ BOOKS = "codebooks/hamming-20%"
 def after(users, action):
     """Progress that does something once so many users are finished."""
     return lambda what, done, _: action() if (what, done) == ("users", users) else None
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("lose", [Path.unlink, lambda file: file.write_text('{"schema":')], ids=["gone", "damaged"])
+def test_a_folder_whose_job_was_lost_during_the_run_tells_it_in_the_end(city, tmp_path, lose):
+    fleet(city, tmp_path / "undisturbed", JOB)
+    about = tmp_path / "out" / "fleet.json"
+    fleet(city, tmp_path / "out", JOB, progress=after(2, lambda: lose(about)))
+    assert about.read_bytes() == (tmp_path / "undisturbed" / "fleet.json").read_bytes()
+    assert fleet(city, tmp_path / "out", JOB).reused == len(PEOPLE)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_folder_that_tells_of_another_job_in_the_end_is_refused(city, tmp_path):
+    about = tmp_path / "out" / "fleet.json"
+
+    def edit():
+        about.write_text(about.read_text().replace("hamming", "euclid"))
+
+    with pytest.raises(ParameterError, match=r"\['euclid'\], where \['hamming'\] is asked for"):
+        fleet(city, tmp_path / "out", JOB, progress=after(2, edit))
+    assert b"euclid" in about.read_bytes()
+    about.write_text(about.read_text().replace("euclid", "hamming"))
+    assert fleet(city, tmp_path / "out", JOB).reused == len(PEOPLE)
 
 
 @pytest.mark.usefixtures("quick")

@@ -798,7 +798,7 @@ def test_coordinates_and_true_places_appear_nowhere(tmp_path, caplog, capfd, mon
         said.append(repr(device))
         for step in (0, 1, 2, 4, 30, 3):
             run(device.expose, latitude, longitude, when(step))
-        with device._locked() as state:
+        with device._locked() as (_, state):
             said.append(repr(state))
         run(device.label)
         run(device.expose, latitude, longitude, when(40).replace(tzinfo=None))

@@ -22,6 +22,7 @@ from hideseek import (
     Places,
     RepeatedGame,
     Scenario,
+    SizeError,
     follow,
     solve,
     study,
@@ -294,7 +295,7 @@ def asked(found, monkeypatch):
 def test_the_command_prints_rows_for_machines(run, found, asked, tmp_path):
     TRACES.to_csv(tmp_path / "street.csv", index=False)
     words = ("--users", 2, "--steps", 60, "--privacy", "hamming", "--quality", "euclid", "--seed", 3, "--workers", 1)
-    words += ("--planners", "plain,look-ahead,far-sighted")
+    words += ("--planners", "plain, look-ahead ,far-sighted")
     status, out, err = run("study", "--data", "street.csv", "--box", "0,0.1,0,1", *words, "--json")
     assert status == 0, err
     facts = json.loads(out)
@@ -401,3 +402,15 @@ def test_a_lower_bound_for_one_planner_holds_for_all(monkeypatch):
     monkeypatch.setattr(RUN, "follow", lambda *words, **names: replace(follow(*words, **names), bound=next(found)))
     rows = rows_of(UserDay("who", around, 288), 0.3, MetricName.HAMMING, MetricName.HAMMING, 20, 0, list(Outlook))
     assert [row.bound for row in rows] == [0.07] * 4
+
+
+def test_what_does_not_fit_is_refused_before_its_time_is_told():
+    told = []
+    with pytest.raises(SizeError, match="Ask for fewer steps"):
+        study(TRACES, STREET, users=1, steps=10**18, workers=1, expect=told.append)
+    assert not told
+
+
+def test_the_command_says_which_planners_it_cannot_do_without(run):
+    words = run("study", "--help")[1].replace("│", " ").split()
+    assert "plain and far-sighted must be among them" in " ".join(words)

@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from hideseek.arrays import IntArray
 from hideseek.boundary import checked
 from hideseek.codebook import Codebook
 from hideseek.errors import StateError, broken_rule
-from hideseek.files import half_written, locked, sync_folder, write_privately
+from hideseek.files import half_written, is_current, locked, sync_folder, write_into
 from hideseek.regions import Regions
 from hideseek.scenario import Offsets, Scenario
 from hideseek.stage import Stage
@@ -113,7 +113,7 @@ class StepDevice(Generic[State]):
 
     def _once(self, step: int, follow: Callable[[State | None], State | Reason]) -> Answer:
         """The answer of a step: the one it has, or that of the state which follows, or the reason why none does."""
-        with self._locked() as state:
+        with self._locked() as (handle, state):
             if state is not None and step == state.last:
                 sync_folder(self.path.parent)  # who wrote it may have died before the answer was safe
                 return self._answer(step, *state.said)
@@ -122,7 +122,7 @@ class StepDevice(Generic[State]):
             found = follow(state)
             if isinstance(found, str):
                 return self._answer(step, None, found)
-            self._write(found)
+            self._write(handle, found)
             return self._answer(step, *found.said)
 
     def _step(self, at: datetime | str) -> int:
@@ -164,11 +164,11 @@ class StepDevice(Generic[State]):
         return Answer("exposed", at, latitude, longitude, release)
 
     @contextmanager
-    def _locked(self) -> Iterator[State | None]:
-        """Alone with the state, which is given; whatever the system refuses meanwhile, nothing is exposed."""
+    def _locked(self) -> Iterator[tuple[int, State | None]]:
+        """Alone with the state, of which what is locked is given too; if the system refuses, nothing is exposed."""
         try:
             with locked(self._open) as handle:
-                yield self._read(handle)
+                yield handle, self._read(handle)
         except OSError as error:
             raise self._unusable(f"cannot be read or written: {error.strerror or type(error).__name__}") from None
 
@@ -178,7 +178,13 @@ class StepDevice(Generic[State]):
             # a link may lead to a file of somebody else's choice, and a pipe would keep us waiting
             return os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
+            return self._open_folder()
+
+    def _open_folder(self) -> int:
+        try:
             return os.open(self.path.parent, os.O_RDONLY)
+        except FileNotFoundError:
+            raise self._unusable(f"has no folder: create {self.path.parent}, or give another path") from None
 
     def _unusable(self, why: str) -> StateError:
         return StateError(f"The state {self.path.name} {why}. Nothing is exposed.")
@@ -209,10 +215,22 @@ class StepDevice(Generic[State]):
             raise self._unusable("is damaged: it says what cannot be")
         return msgspec.structs.replace(state, hideseek_state=VERSION)
 
-    def _write(self, state: State) -> None:
-        for leftover in half_written(self.path):
-            leftover.unlink(missing_ok=True)
-        write_privately(self.path, sealed(msgspec.json.encode(state)))
+    def _write(self, handle: int, state: State) -> None:
+        """Replace what is locked, and nothing else, by a state.
+
+        If a copy took its place, another device may have locked the copy. But one folder is locked by one writer at a
+        time: whoever comes second finds here that what it has read is in its place no longer.
+        """
+        is_first = stat.S_ISDIR(os.fstat(handle).st_mode)
+        with nullcontext(handle) if is_first else locked(self._open_folder) as folder:
+            if not is_current(handle, self._open):
+                raise self._unusable("was moved or replaced meanwhile")
+            for leftover in half_written(self.path):
+                leftover.unlink(missing_ok=True)
+            written = write_into(folder, self.path, sealed(msgspec.json.encode(state)))
+            # the folder itself may have been moved since, and others answer in the one that is in its place
+            if not os.path.samestat(written, self.path.lstat()):
+                raise self._unusable("was moved or replaced meanwhile")
 
 
 class _Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -321,9 +339,9 @@ class Device(StepDevice[_State]):
         The answer of the last step stays: no step gets a second one. Whoever has seen what was exposed before may use
         it against what is exposed after; the codebook does not count that.
         """
-        with self._locked() as state:
+        with self._locked() as (handle, state):
             if state is not None:
-                self._write(msgspec.structs.replace(state, access=None))
+                self._write(handle, msgspec.structs.replace(state, access=None))
 
     def simulate(self, walks: npt.ArrayLike) -> IntArray:
         """What would be exposed along walks [walk, step] of region numbers, -1 where nothing; no state is touched."""

@@ -103,17 +103,28 @@ def write_privately(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "It is no plain file", str(path))
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        write_into(folder, path, content)
+    finally:
+        os.close(folder)
+
+
+def write_into(folder: int, path: Path, content: bytes) -> os.stat_result:
+    """Replace a file of an open folder, and of no other that is in its place by now; what is told is the new file."""
     handle, name = tempfile.mkstemp(UNFINISHED, f".{path.name}.", path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(name).replace(path)
-        sync_folder(path.parent)
+            about = os.fstat(stream.fileno())
+        os.replace(Path(name).name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.fsync(folder)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    return about
 
 
 def half_written(path: Path) -> list[Path]:
@@ -141,11 +152,15 @@ def locked(opened: Callable[[], int]) -> Iterator[int]:
     while True:
         with _not_inherited(opened) as handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
-            with _not_inherited(opened) as now:
-                is_current = os.path.sameopenfile(handle, now)
-            if is_current:
+            if is_current(handle, opened):
                 yield handle
                 return
+
+
+def is_current(handle: int, opened: Callable[[], int]) -> bool:
+    """Whether an open file is the one that a function would open now."""
+    with _not_inherited(opened) as now:
+        return os.path.sameopenfile(handle, now)
 
 
 @contextmanager

@@ -79,8 +79,7 @@ def follow(
     steps = whole_number(steps, "steps", owner, least=walks)
     generator = np.random.default_rng(whole_number(seed, "seed", owner, least=0))
     player, length = Player(game, planner), -(-steps // walks)
-    needed = 8 * 3 * walks * (SETTLING + length) * len(game.states)
-    refuse_if_too_large(needed, f"{steps} steps over {len(game.states)} states", "Ask for fewer steps.")
+    refuse_too_long(steps, len(game.states), walks)
     inside = set(game.scenario.target) <= set(game.scenario.known)
     ways: list[Way] = []
     while len(ways) < walks:
@@ -103,6 +102,12 @@ def follow(
         game.most,
         walks * length,
     )
+
+
+def refuse_too_long(steps: int, states: int, walks: int = WALKS) -> None:
+    """Refuse steps that :func:`follow` could not keep in memory, before anything is done for them."""
+    needed = 8 * 3 * walks * (SETTLING + -(-steps // walks)) * states
+    refuse_if_too_large(needed, f"{steps} steps over {states} states", "Ask for fewer steps.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -218,7 +218,7 @@ class LiveDevice(StepDevice[_LiveState]):
 
     def label(self) -> LiveLabel:
         """What the run so far was worth."""
-        with self._locked() as state:
+        with self._locked() as (_, state):
             run = _Run() if state is None else state.run
         privacy, worst, loss, worst_loss = (
             (run.privacy / run.accesses, run.worst_privacy, run.loss / run.accesses, run.worst_loss)

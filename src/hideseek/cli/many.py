@@ -148,7 +148,11 @@ def study_command(
     users: Annotated[int, typer.Option(help="How many users to draw.")] = 5,
     steps: Annotated[int, typer.Option(help="Accesses of each user under each planner.")] = 300,
     planners: Annotated[
-        str, typer.Option(help="Which of plain, secondary, look-ahead and far-sighted; look-ahead doubles the time.")
+        str,
+        typer.Option(
+            help="Which of plain, secondary, look-ahead and far-sighted; plain and far-sighted must be among them, "
+            "look-ahead doubles the time."
+        ),
     ] = "plain,secondary,far-sighted",
     privacy: PrivacyOption = MetricName.EUCLID,
     quality: QualityOption = MetricName.SQUARED,
@@ -173,7 +177,7 @@ def study_command(
         source, traces, grid, clock = users_from(data, users, box, seed)
         found = study(
             traces, grid, users, steps, privacy, quality, seed=seed, clock=clock, workers=workers, progress=advance,
-            planners=planners.split(","), expect=tell_expected,
+            planners=[name.strip() for name in planners.split(",")], expect=tell_expected,
         )  # fmt: skip
     files = {} if folder is None else write_pages(found, source, folder)
     if as_json:

@@ -37,6 +37,7 @@ TOGETHER = 100  # files read at a time: a codebook may have megabytes
 NAMED = 5  # users in an error
 PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
 ABOUT, LABELS = "fleet.json", "labels.parquet"
+ONE_JOB = "a folder that is empty or holds the same job"
 RESULT = re.compile(r"labels\.parquet|done/[^./]+\.json|codebooks/[^/]+/[^./]+\.hideseek")
 # what a killed run may leave behind
 HALF_WRITTEN = re.compile(
@@ -154,26 +155,31 @@ class Outputs:
     def begin(self) -> None:
         """Say what is done here; what a killed run left half written goes."""
         before = self.found()
-        if any(map(RESULT.fullmatch, before)):
-            self.refuse_another()
+        if any(map(RESULT.fullmatch, before)) and not self.tells_this_job():
+            got = f"results without a readable {ABOUT}, which tells their job,"
+            again = f"Put {ABOUT} back: the same command writes it first of all into an empty folder."
+            raise broken_rule("out", "fleet", ONE_JOB, got, f"{again} Or give another folder.")
         for name in filter(HALF_WRITTEN.fullmatch, before):
             self.remove(name)
+        self.tell_job()
+
+    def tell_job(self) -> None:
+        """Say what is done here."""
         self.write(ABOUT, msgspec.json.format(self.about, indent=2) + b"\n")
 
-    def refuse_another(self) -> None:
-        """Refuse a folder with results that were made in another way than we would, or nobody knows how."""
+    def tells_this_job(self) -> bool:
+        """Whether it is said what is done here; refused if that is another job."""
         ours = msgspec.json.decode(self.about, type=dict[str, Any])
         try:
             theirs = msgspec.json.decode(dict(self.read([ABOUT])).get(ABOUT, b""), type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError):
-            theirs = {}
+            return False
         differ = [name for name in theirs | ours if theirs.get(name) != ours.get(name)]
         if differ:
             got = "; ".join(f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for" for name in differ)
             way_out = "Give another folder, or the options it was begun with."
-            if not theirs:
-                got, way_out = f"results without a readable {ABOUT}, which tells their job,", "Give another folder."
-            raise broken_rule("out", "fleet", "a folder that is empty or holds the same job", got, way_out)
+            raise broken_rule("out", "fleet", ONE_JOB, got, way_out)
+        return True
 
     def finish(self, user: str, digest: str, results: Sequence[Result]) -> None:
         """Write all that belongs to a user, and at last that it is there; what other traces gave goes first."""
@@ -246,6 +252,8 @@ class Outputs:
             raise OutputError(f"{what}: {who}. Run this again to go on.")
         content = io.BytesIO()
         parquet.write_table(table, content)
+        if not self.tells_this_job():  # lost during the run; all that is in the table is sealed with the job
+            self.tell_job()
         self.write(LABELS, content.getvalue())
         return table
 

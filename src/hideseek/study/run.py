@@ -23,7 +23,7 @@ from hideseek.days import UserDay, days_of, drawn_from
 from hideseek.deployed import Advance
 from hideseek.errors import broken_rule
 from hideseek.estimate import Estimate
-from hideseek.foresight import SETTLING, WALKS, follow
+from hideseek.foresight import SETTLING, WALKS, follow, refuse_too_long
 from hideseek.game import Game
 from hideseek.metrics import Metric, MetricName, metric_of
 from hideseek.mobility import regions_of
@@ -178,6 +178,7 @@ def study(
     steps = whole_number(steps, "steps", owner, least=WALKS)
     workers = cpu_count() if workers is None else whole_number(workers, "workers", owner)
     days = drawn_from(days_of(traces, grid, clock, owner, CELLS), users, seed, owner, CELLS)
+    refuse_too_long(steps, max(day.profile.places for day in days))
     if expect is not None:
         expect(expected_seconds([day.profile.places for day in days] * len(shares), steps, outlooks, workers))
     tasks = [delayed(rows_of)(day, share, d_p, d_q, steps, seed, outlooks) for day in days for share in shares]
