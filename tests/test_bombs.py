@@ -48,6 +48,7 @@ from hideseek import (
 )
 from hideseek.data.city import city_people
 from hideseek.game import Game
+from hideseek.options import places_from
 from hideseek.profile_file import is_profile
 
 if TYPE_CHECKING:
@@ -147,6 +148,25 @@ def endless(folder: Path) -> object:
     return load_profile(folder / "endless.json")
 
 
+def places(folder: Path, name: str, content: bytes) -> object:
+    """What the command line makes of a file of places."""
+    path = folder / name
+    path.write_bytes(content)
+    return len(places_from(path))
+
+
+def endless_places(folder: Path) -> object:
+    """Places from a link to a device that never ends."""
+    (folder / "endless.csv").symlink_to("/dev/zero")
+    return places_from(folder / "endless.csv")
+
+
+def piped_places(folder: Path) -> object:
+    """Places from a pipe that nobody writes to."""
+    os.mkfifo(folder / "pipe.csv")
+    return places_from(folder / "pipe.csv")
+
+
 def constant(*shape: int) -> np.ndarray:
     """An array of any size that takes the memory of one number."""
     return np.broadcast_to(np.float64(0.5), shape)
@@ -215,6 +235,22 @@ PROFILES: Bombs = {
     "latitudes twice": ("names a field twice", lambda at: said_twice(at, "latitudes")),
     "a deep list": ("not a profile", lambda at: profile(at, "[" * 10**6)),
 }
+POINT = b"latitude,longitude\n1,2\n"
+PLACES: Bombs = {
+    "a good file": ("^1$", lambda at: places(at, "p.csv", POINT)),
+    "a packed file": ("a CSV file", lambda at: places(at, "p.csv.gz", gzip.compress(POINT + b"1,2\n" * 2**20))),
+    "a large file": ("at most 4194304 are read", lambda at: places(at, "p.csv", POINT + b"1,2\n" * 2**21)),
+    "many columns": ("a CSV file", lambda at: places(at, "p.csv", b"," * 2**20)),
+    "a pipe": ("no plain file", piped_places),
+    "an endless file": ("no plain file", endless_places),
+    **{
+        f"garbage in a {kind} file": (
+            "a CSV file",
+            lambda at, kind=kind: places(at, f"p.{kind}", b"\xff\xfe\x00x" * 99),
+        )
+        for kind in ("xz", "zip", "tar", "zst", "bz2", "csv")
+    },
+}
 PARAMETERS: Bombs = {
     "a fine grid": (NEEDS, lambda _: Grid(0, 1, 0, 1, 4000, 4000)),
     "a grid that fits": ("^7840000$", lambda _: len(Grid(0, 1, 0, 1, 2800, 2800))),
@@ -244,7 +280,7 @@ PARAMETERS: Bombs = {
         lambda _: trade_off(Game.from_prior([0.5, 0.5], HAMMING, HAMMING, 0.1), np.linspace(0, 1, 10**5)),
     ),
 }
-BOMBS = {"traces": TRACES, "profiles": PROFILES, "parameters": PARAMETERS}
+BOMBS = {"traces": TRACES, "profiles": PROFILES, "places": PLACES, "parameters": PARAMETERS}
 
 
 def go_off(bombs: Bombs, folder: Path) -> None:
