@@ -99,6 +99,26 @@ def packed(text: str, kind: bytes = tarfile.REGTYPE) -> bytes:
     return content.getvalue()
 
 
+def extended(*extensions: tuple[bytes, bytes]) -> bytes:
+    """A tar archive with extended headers of these types and contents, each before a hidden file, then a file."""
+    return b"".join(
+        header(kind, len(said)) + said.ljust(-(-len(said) // 512) * 512, b"\0") + header(tarfile.REGTYPE, 0)
+        for kind, said in extensions
+    ) + packed(ROWS)
+
+
+def header(kind: bytes, size: int) -> bytes:
+    """That of a hidden file."""
+    found = tarfile.TarInfo(".hidden")
+    found.type, found.size = kind, size
+    return found.tobuf(tarfile.USTAR_FORMAT)
+
+
+def records(first: int, count: int) -> bytes:
+    """Empty records of an extended header, each of another name."""
+    return b"".join(b"13 %08d=\n" % k for k in range(first, first + count))
+
+
 def sparse_archive(folder: Path) -> int:
     """A file of a gibibyte less one, of which the archive holds the first 2**17 bytes and the rest is a hole."""
     header, data = tarfile.TarInfo("x.csv"), ROWS.ljust(2**17, "\n").encode()
@@ -203,6 +223,26 @@ TRACES: Bombs = {  # what is read has one good row
     "a long extended header": (
         "claims 1000000 bytes; at most 8192",
         lambda at: traces(at, packed("1" * 1_000_000, tarfile.XHDTYPE)),
+    ),
+    "a commit in an archive, as git writes it": (
+        "^1$",
+        lambda at: traces(at, extended((tarfile.XGLTYPE, b"52 comment=" + b"a" * 40 + b"\n"))),
+    ),
+    "names in extended headers": ("^1$", lambda at: traces(at, extended(*[(tarfile.XHDTYPE, b"9 path=.\n")] * 2000))),
+    "records for all members": (
+        "extended headers say more",
+        lambda at: traces(
+            at,
+            gzip.compress(
+                extended(
+                    *((kind, records(600 * k, 600)) for k in range(600) for kind in (tarfile.XGLTYPE, tarfile.XHDTYPE))
+                )
+            ),
+        ),
+    ),
+    "many extended headers": (
+        "extended headers say more",
+        lambda at: traces(at, extended(*[(tarfile.XHDTYPE, b"1" * 8192)] * 2000)),
     ),
     "a large file": (f"reading its 1000000000000 bytes {NEEDS}", large_file),
     "many columns": ("200004 columns", lambda at: traces(at, f"t,x,y,{',' * 200_000}\n" + "1\n" * 2000)),
