@@ -317,7 +317,7 @@ def _members(stream: IO[bytes] | gzip.GzipFile) -> Iterator[tuple[str, PurePath,
 
     with tarfile.open(fileobj=stream, mode="r|", tarinfo=OwnHeader) as archive:
         for member in archive:
-            archive.members.clear()  # tarfile would keep them all
+            archive.members.clear()  # type: ignore[attr-defined]  # tarfile would keep them all
             _refuse_size(member)  # once more: an extended header may have changed the size
             name = PurePosixPath(member.name)
             if member.isreg() and not _passed_over(name) and (opened := archive.extractfile(member)):
