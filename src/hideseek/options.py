@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -46,6 +47,7 @@ SCENARIOS = {
     Protect.PLANNED: Scenario.present_future("planned"),
 }
 
+LONGEST_LINE = 256  # characters for a point
 LARGEST_PLACES = 2**22  # bytes of their file: about a hundred thousand
 GRID, STEP = "10x25", "5min"
 COARSER, FEW_PLACES = ("8x20", "6x15", "5x12", "4x10", "3x8"), 30
@@ -158,6 +160,14 @@ def game_of(
 def past_of(profile: MarkovProfile) -> tuple[int, ...]:
     """The offsets of the last places, as many as the next one depends on."""
     return tuple(range(1 - profile.memory, 1))
+
+
+def point_line() -> str:
+    """A line from the standard input; empty where there is none that can be read."""
+    try:
+        return sys.stdin.readline(LONGEST_LINE) if sys.stdin else ""
+    except UnicodeDecodeError:
+        return ""
 
 
 def point_from(text: str, parameter: str) -> tuple[float, float]:
