@@ -273,6 +273,7 @@ PROFILES: Bombs = {
     "the step twice": ("names a field twice", lambda at: said_twice(at, "step")),
     "the version twice": ("names a field twice", lambda at: said_twice(at, "hideseek_profile")),
     "latitudes twice": ("names a field twice", lambda at: said_twice(at, "latitudes")),
+    "a long step": ("^.{1,300}$", lambda at: changed(at, step="x" * 10**7)),
     "a deep list": ("not a profile", lambda at: profile(at, "[" * 10**6)),
 }
 POINT = b"latitude,longitude\n1,2\n"

@@ -506,6 +506,8 @@ def test_a_disk_that_is_full_is_told(table, tmp_path, monkeypatch, code):
     ):
         with pytest.raises(kind, match=os.strerror(code)):
             call()
+    with pytest.raises(OutputError, match=re.escape(str(tmp_path / "p"))):
+        hs.save_profile(t.profile, tmp_path / "p")
     assert not [path for path in tmp_path.iterdir() if path.suffix != ".lock"]
 
 

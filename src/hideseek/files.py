@@ -111,8 +111,10 @@ def write_privately(path: Path, content: bytes) -> None:
             os.fsync(stream.fileno())
         Path(name).replace(path)
         sync_folder(path.parent)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = str(path)  # the system names no file that is open
         raise
 
 
