@@ -48,6 +48,7 @@ from hideseek import (
 )
 from hideseek.data.city import city_people
 from hideseek.game import Game
+from hideseek.options import places_from
 from hideseek.profile_file import is_profile
 
 if TYPE_CHECKING:
@@ -96,6 +97,26 @@ def packed(text: str, kind: bytes = tarfile.REGTYPE) -> bytes:
     with tarfile.open(fileobj=content, mode="w") as archive:
         archive.addfile(header, io.BytesIO(text.encode()))
     return content.getvalue()
+
+
+def extended(*extensions: tuple[bytes, bytes]) -> bytes:
+    """A tar archive with extended headers of these types and contents, each before a hidden file, then a file."""
+    return b"".join(
+        header(kind, len(said)) + said.ljust(-(-len(said) // 512) * 512, b"\0") + header(tarfile.REGTYPE, 0)
+        for kind, said in extensions
+    ) + packed(ROWS)
+
+
+def header(kind: bytes, size: int) -> bytes:
+    """That of a hidden file."""
+    found = tarfile.TarInfo(".hidden")
+    found.type, found.size = kind, size
+    return found.tobuf(tarfile.USTAR_FORMAT)
+
+
+def records(first: int, count: int) -> bytes:
+    """Empty records of an extended header, each of another name."""
+    return b"".join(b"13 %08d=\n" % k for k in range(first, first + count))
 
 
 def sparse_archive(folder: Path) -> int:
@@ -147,6 +168,25 @@ def endless(folder: Path) -> object:
     return load_profile(folder / "endless.json")
 
 
+def places(folder: Path, name: str, content: bytes) -> object:
+    """What the command line makes of a file of places."""
+    path = folder / name
+    path.write_bytes(content)
+    return len(places_from(path))
+
+
+def endless_places(folder: Path) -> object:
+    """Places from a link to a device that never ends."""
+    (folder / "endless.csv").symlink_to("/dev/zero")
+    return places_from(folder / "endless.csv")
+
+
+def piped_places(folder: Path) -> object:
+    """Places from a pipe that nobody writes to."""
+    os.mkfifo(folder / "pipe.csv")
+    return places_from(folder / "pipe.csv")
+
+
 def constant(*shape: int) -> np.ndarray:
     """An array of any size that takes the memory of one number."""
     return np.broadcast_to(np.float64(0.5), shape)
@@ -184,6 +224,26 @@ TRACES: Bombs = {  # what is read has one good row
         "claims 1000000 bytes; at most 8192",
         lambda at: traces(at, packed("1" * 1_000_000, tarfile.XHDTYPE)),
     ),
+    "a commit in an archive, as git writes it": (
+        "^1$",
+        lambda at: traces(at, extended((tarfile.XGLTYPE, b"52 comment=" + b"a" * 40 + b"\n"))),
+    ),
+    "names in extended headers": ("^1$", lambda at: traces(at, extended(*[(tarfile.XHDTYPE, b"9 path=.\n")] * 2000))),
+    "records for all members": (
+        "extended headers say more",
+        lambda at: traces(
+            at,
+            gzip.compress(
+                extended(
+                    *((kind, records(600 * k, 600)) for k in range(600) for kind in (tarfile.XGLTYPE, tarfile.XHDTYPE))
+                )
+            ),
+        ),
+    ),
+    "many extended headers": (
+        "extended headers say more",
+        lambda at: traces(at, extended(*[(tarfile.XHDTYPE, b"1" * 8192)] * 2000)),
+    ),
     "a large file": (f"reading its 1000000000000 bytes {NEEDS}", large_file),
     "many columns": ("200004 columns", lambda at: traces(at, f"t,x,y,{',' * 200_000}\n" + "1\n" * 2000)),
     "a line of separators": ("^1$", lambda at: traces(at, ROWS + "," * 10_000_000)),
@@ -213,7 +273,24 @@ PROFILES: Bombs = {
     "the step twice": ("names a field twice", lambda at: said_twice(at, "step")),
     "the version twice": ("names a field twice", lambda at: said_twice(at, "hideseek_profile")),
     "latitudes twice": ("names a field twice", lambda at: said_twice(at, "latitudes")),
+    "a long step": ("^.{1,300}$", lambda at: changed(at, step="x" * 10**7)),
     "a deep list": ("not a profile", lambda at: profile(at, "[" * 10**6)),
+}
+POINT = b"latitude,longitude\n1,2\n"
+PLACES: Bombs = {
+    "a good file": ("^1$", lambda at: places(at, "p.csv", POINT)),
+    "a packed file": ("a CSV file", lambda at: places(at, "p.csv.gz", gzip.compress(POINT + b"1,2\n" * 2**20))),
+    "a large file": ("at most 4194304 are read", lambda at: places(at, "p.csv", POINT + b"1,2\n" * 2**21)),
+    "many columns": ("a CSV file", lambda at: places(at, "p.csv", b"," * 2**20)),
+    "a pipe": ("no plain file", piped_places),
+    "an endless file": ("no plain file", endless_places),
+    **{
+        f"garbage in a {kind} file": (
+            "a CSV file",
+            lambda at, kind=kind: places(at, f"p.{kind}", b"\xff\xfe\x00x" * 99),
+        )
+        for kind in ("xz", "zip", "tar", "zst", "bz2", "csv")
+    },
 }
 PARAMETERS: Bombs = {
     "a fine grid": (NEEDS, lambda _: Grid(0, 1, 0, 1, 4000, 4000)),
@@ -244,7 +321,7 @@ PARAMETERS: Bombs = {
         lambda _: trade_off(Game.from_prior([0.5, 0.5], HAMMING, HAMMING, 0.1), np.linspace(0, 1, 10**5)),
     ),
 }
-BOMBS = {"traces": TRACES, "profiles": PROFILES, "parameters": PARAMETERS}
+BOMBS = {"traces": TRACES, "profiles": PROFILES, "places": PLACES, "parameters": PARAMETERS}
 
 
 def go_off(bombs: Bombs, folder: Path) -> None:

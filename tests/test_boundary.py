@@ -15,6 +15,7 @@ from functools import cache
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import hideseek as hs
@@ -22,6 +23,7 @@ from hideseek import HideseekError, OutputError, ParameterError, baselines
 from tests.fleets import JOB
 
 WRONG = (None, object(), "text", b"x", -1, 1.5, [], {}, [None], lambda: None, np.array(["a"]), float("nan"))
+WRONG += (10**400, [10**400], "\ud800", range(10**30))
 NEVER = (object(), b"x")  # of no type that anything asks for: where an answer would take long
 TRACES = hs.synthetic_city(people=2, days=1, seed=2)
 HALF = np.array([[0.5, 0.5], [0.5, 0.5]])
@@ -462,6 +464,30 @@ def test_numbers_of_any_kind_are_numbers():
     assert len(hs.Grid(0, 1, np.int32(0), 1.0, np.int16(2), 2)) == 4
 
 
+@pytest.mark.parametrize("name", sorted(SLOW | {"design"}))
+def test_more_workers_than_any_machine_has_are_refused(table, name):
+    call, values = table[name]
+    values |= {"reproduce": {"budgets": (0.0, 0.5), "compared": (0.5,)}, "robustness": {"attacked": 2}}.get(name, {})
+    with pytest.raises(ParameterError, match="from 1 to 1024"):
+        call(**values | {"workers": 10**6})
+
+
+@pytest.mark.parametrize("exposed", [[5], [-5], [[]], [[0, 1]], [], np.array([np.nan]), 3, -5, np.nan, 10**400])
+def test_what_was_never_exposed_is_refused(exposed):
+    with pytest.raises(ParameterError, match="'exposed' parameter of beliefs"):
+        hs.beliefs(things().codebook, things().profile, exposed)
+
+
+def test_values_one_after_the_other_are_looked_at_in_whatever_holds_them():
+    table = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    masked = np.ma.masked_array([46.5, 46.6], [False, True])
+    for values in (table, masked, np.array("46.5"), range(10**9), range(10**30), pd.Series(["a", "b"])):
+        with pytest.raises(ParameterError, match="latitude"):
+            hs.Places(values, [6.5, 6.6])
+    assert hs.Places(pd.Series([46.5, 46.6]), np.array([6.5, 6.6]), np.array(["a", "b"])).names == ("a", "b")
+    assert hs.Places([46.5, 46.6], [6.5, 6.6], np.array([])).names == ()
+
+
 # files
 
 
@@ -480,17 +506,19 @@ def test_a_disk_that_is_full_is_told(table, tmp_path, monkeypatch, code):
     ):
         with pytest.raises(kind, match=os.strerror(code)):
             call()
+    with pytest.raises(OutputError, match=re.escape(str(tmp_path / "p"))):
+        hs.save_profile(t.profile, tmp_path / "p")
     assert not [path for path in tmp_path.iterdir() if path.suffix != ".lock"]
 
 
 def test_names_that_no_file_can_have_are_told(tmp_path):
-    t, name, long = things(), f"{tmp_path}/a\0b", tmp_path / ("x" * 300)
+    t, name, lone, long = things(), f"{tmp_path}/a\0b", f"{tmp_path}/\ud800", tmp_path / ("x" * 300)
     (tmp_path / "file").touch()
-    for path in (name, long, tmp_path / "file" / "below"):
+    for path in (name, lone, long, tmp_path / "file" / "below"):
         with pytest.raises(HideseekError):
             hs.read_traces(path)
     for path, call in product(
-        (name, long, tmp_path, tmp_path / "file" / "below"),
+        (name, lone, long, tmp_path, tmp_path / "file" / "below"),
         (
             lambda path: hs.save_profile(t.profile, path),
             t.codebook.save,

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -243,6 +244,32 @@ def test_expose_answers_once_a_step(run, designed, monkeypatch, tmp_path):
     assert "45.0311" not in out + err
 
 
+@pytest.mark.parametrize("given", [None, "0" * 10**6, b"\xff\n"])
+def test_what_is_no_line_with_a_point_is_refused(run, designed, monkeypatch, given):
+    """Nothing at all, a line without end and what is no text."""
+    text = io.TextIOWrapper(io.BytesIO(given), "utf-8") if isinstance(given, bytes) else given and io.StringIO(given)
+    monkeypatch.setattr(sys, "stdin", text)
+    status, _, err = run("expose", designed[0] / "p.hideseek", "--state", "s")
+    assert status == 2
+    assert "LATITUDE,LONGITUDE" in err
+    if isinstance(text, io.StringIO):
+        assert text.tell() < 1000
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is a device of Linux")
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_full_standard_output_is_told_on_the_other_one(designed, as_json):
+    command = [sys.executable, "-c", "from hideseek.cli import main; main()", "inspect", designed[0] / "p.hideseek"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            command + ["--json"] * as_json, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert ended.returncode == 2
+    assert "No space left on device" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "Exception ignored" not in ended.stderr
+
+
 def test_a_damaged_codebook_is_refused_in_one_line(run, designed, tmp_path):
     content = bytearray((designed[0] / "p.hideseek").read_bytes())
     content[-1] ^= 1
@@ -308,6 +335,8 @@ def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
         (["learn", "TRACES", "--grid", "100000x100000"], "A grid of 100000 x 100000 cells would need"),
         (["learn", "TRACES", "--format", "kml"], "'format' parameter"),
         (["learn", "TRACES", "--grid", "1x1"], "two or more places"),
+        (["learn", "TRACES", "--order", "1" + "0" * 20], "'order' parameter"),
+        (["learn", "TRACES", "--order", "62"], "'order' parameter"),
         (["solve", "TRACES", "--budget", "lots"], "'budget' parameter"),
         (["solve", "TRACES", "--budget", "-5%"], "'budget' parameter"),
         (["solve", "TRACES", "--budget", "nan"], "'budget' parameter"),

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from hideseek import BudgetError, ReducibleError, SizeError
-from hideseek.errors import MissingExtraError, broken_rule
+from hideseek.errors import MissingExtraError, broken_rule, without_value
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,10 @@ def test_an_error_comes_back_from_another_process_as_it_was(error, more, again):
     assert vars(back) == {**more, "__notes__": ["while solving"] * len(error.__notes__)}
     with pytest.raises(type(error), match=str(error)):
         raise back
+
+
+def test_a_huge_value_is_not_repeated_whole():
+    huge = broken_rule("grid", "learn", "small", "9" * 10**6, "Try 10x25.")
+    assert len(str(huge)) < 400
+    assert str(huge).endswith("Try 10x25.")
+    assert without_value(huge) == "The 'grid' parameter of learn must be small. Try 10x25."

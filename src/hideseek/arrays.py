@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from joblib import cpu_count
 from scipy import sparse
 
 from hideseek.errors import SizeError, broken_rule
@@ -20,6 +21,7 @@ Matrix: TypeAlias = FloatArray | sparse.csr_array  # sparse where it is large an
 
 LARGE = 250_000  # entries of a matrix from which on it may be kept sparse
 FULL = 0.05  # the share of entries that are not zero from which on it may not
+MOST_WORKERS = 1024  # processes on one machine
 BLOCK = 4_000_000  # numbers of a product that are worked out at a time
 
 Array = TypeVar("Array", FloatArray, IntArray)
@@ -43,7 +45,7 @@ def nonnegative(value: npt.ArrayLike, parameter: str, owner: str, ndim: int) -> 
         refuse_if_too_large(8 * value.size, f"The '{parameter}' parameter of {owner}, of the shape {value.shape},")
     try:
         array = np.array(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise broken_rule(parameter, owner, rule, f"{type(value).__name__} ({error})") from None
     if array.ndim != ndim or array.size == 0:
         raise broken_rule(parameter, owner, rule, f"the shape {array.shape}")
@@ -83,7 +85,7 @@ def labelled(value: IntArray, count: int, parameter: str, owner: str) -> IntArra
     rule = f"one row of region numbers for each of {count}"
     try:
         labels = np.array(value, dtype=np.int64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise broken_rule(parameter, owner, rule, type(value).__name__) from None
     if labels.size == 0:
         labels = np.arange(count)[:, None]
@@ -100,7 +102,7 @@ def scalar(value: float, parameter: str, owner: str, rule: str = "a finite numbe
     """
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise broken_rule(parameter, owner, rule, repr(value)) from None
     if not least <= number < np.inf:
         raise broken_rule(parameter, owner, rule, number)
@@ -116,6 +118,19 @@ def whole_number(value: object, parameter: str, owner: str, least: int = 1) -> i
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         raise broken_rule(parameter, owner, f"an integer >= {least}", value)
     return int(value)
+
+
+def worker_count(workers: int | None, owner: str) -> int:
+    """How many processes: by default one per core.
+
+    >>> worker_count(2, "fleet")
+    2
+    """
+    if workers is None:
+        return int(cpu_count())
+    if whole_number(workers, "workers", owner) > MOST_WORKERS:
+        raise broken_rule("workers", owner, f"an integer from 1 to {MOST_WORKERS}", workers)
+    return int(workers)
 
 
 def one_of(names: type[Name], value: str, parameter: str, owner: str) -> Name:

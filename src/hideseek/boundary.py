@@ -25,6 +25,8 @@ Rule = tuple[Fits, str]  # whether a value fits, and what it must be, in words
 
 ARRAY_LIKE = set(get_args(npt.ArrayLike))
 SEVERAL = "a sequence"
+LONGEST = 10**7  # values one after the other: each is looked at
+SHORT = f"an array, or at most {LONGEST} values"
 NO_NAME = "embedded null byte"  # what Python says of a name that no file can have
 
 
@@ -78,7 +80,7 @@ def checking(function: Callable[..., Any], lists: bool = False) -> Callable[...,
                 raise
             if isinstance(error, OSError) and error.errno is not None:  # the others are not the system's
                 raise OutputError(error.errno, error.strerror, error.filename) from error
-            if str(error) == NO_NAME:
+            if str(error) == NO_NAME or isinstance(error, UnicodeEncodeError):
                 raise OutputError(errno.EINVAL, NO_NAME) from error
             raise
 
@@ -88,7 +90,7 @@ def checking(function: Callable[..., Any], lists: bool = False) -> Callable[...,
 def refused(function: Callable[..., Any], parameter: str, rule: str, value: object) -> ParameterError:
     """The error that names the type and not the value, which may be a true location."""
     owner = function.__qualname__.removesuffix(".__init__")
-    got = type(value).__name__
+    got = "one that is too large" if type(value) is int and abs(value) >= 2**63 else type(value).__name__
     if rule.startswith(SEVERAL) and isinstance(value, list | tuple) and value:
         got += f" of {' and '.join(sorted({type(one).__name__ for one in value}))}"
     return broken_rule(parameter, owner, rule, got)
@@ -154,7 +156,7 @@ def fields(value: object) -> Mapping[str, object]:
 def one_of_several(annotations: Sequence[Any], lists: bool) -> Rule:
     """A union fits where a member does; numpy itself says what it takes for an array."""
     if set(annotations) >= ARRAY_LIKE:
-        return anything, ""
+        return (lambda value: not isinstance(value, Sequence) or is_countable(value)), SHORT
     rules = [rule_of(one, lists) for one in annotations]
     if any(rule is CHECKS[os.PathLike] for rule in rules):
         rules = [rule for rule in rules if rule is not CHECKS[str]]
@@ -170,8 +172,12 @@ def several(kind: Any, inner: Sequence[Any], lists: bool) -> Rule:
     def fit(value: object) -> bool:
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
             return False
+        if hasattr(value, "__array__") and not isinstance(value, np.ndarray):  # a masked one stays so
+            value = np.asarray(value)
         if not isinstance(value, Sequence | np.ndarray):
-            return kind is Iterable or hasattr(value, "__array__")
+            return kind is Iterable
+        if not is_countable(value):
+            return False
         if every:
             return all(map(rules[0][0], value))
         return len(value) == len(rules) and all(fits(one) for (fits, _), one in zip(rules, value, strict=True))
@@ -180,14 +186,28 @@ def several(kind: Any, inner: Sequence[Any], lists: bool) -> Rule:
     return fit, f"{SEVERAL}{'' if every else f' of {len(rules)}'} (each {' or '.join(words)})"
 
 
+def is_countable(value: Sequence[Any] | npt.NDArray[Any]) -> bool:
+    """Whether it has no more values than are looked at; some have none, and some more than Python can count."""
+    try:
+        return len(value) <= LONGEST
+    except (TypeError, OverflowError):
+        return False
+
+
 def is_integer(value: object) -> bool:
-    """Of Python's or numpy's kind."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    """Of Python's or numpy's kind, and of 64 bits."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and -(2**63) <= int(value) < 2**63
 
 
 def is_number(value: object) -> bool:
-    """A real one."""
-    return isinstance(value, Real | np.floating | np.integer) and not isinstance(value, bool)
+    """A real one, no larger than a float can be."""
+    if isinstance(value, bool) or not isinstance(value, Real | np.floating | np.integer):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def is_array(value: object) -> bool:

@@ -13,9 +13,9 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from joblib import Parallel, cpu_count, delayed
+from joblib import Parallel, delayed
 
-from hideseek.arrays import FloatArray, one_of, product, refuse_if_too_large, scalar, whole_number
+from hideseek.arrays import FloatArray, one_of, product, refuse_if_too_large, scalar, whole_number, worker_count
 from hideseek.boundary import checked
 from hideseek.codebook import Chain, Codebook, looks_back
 from hideseek.deployed import SETTLED, Advance, Deployment, Moment, Runs, deployed_of, starts_of_gaps
@@ -108,7 +108,7 @@ def design(
         gaps,
         choice,
         farsighted,
-        cpu_count() if workers is None else whole_number(workers, "workers", owner),
+        worker_count(workers, owner),
         progress,
     )
     return designer.codebook()

@@ -18,6 +18,8 @@ HideseekError
 
 from __future__ import annotations
 
+LONGEST_VALUE = 200  # characters that a message repeats
+
 
 class HideseekError(Exception):
     """Base of every error that hideseek raises on purpose."""
@@ -114,7 +116,10 @@ def broken_rule(parameter: str, owner: str, rule: str, got: object, way_out: str
 
 def rule_text(parameter: str, owner: str, rule: str, got: object, way_out: str = "") -> str:
     """The sentence of :func:`broken_rule`, for the errors that carry more than a message."""
-    text = f"The '{parameter}' parameter of {owner} must be {rule}. Got {got} instead."
+    value = str(got)
+    if len(value) > LONGEST_VALUE:
+        value = f"{value[:LONGEST_VALUE]}... ({len(value)} characters)"
+    text = f"The '{parameter}' parameter of {owner} must be {rule}. Got {value} instead."
     return f"{text} {way_out}" if way_out else text
 
 

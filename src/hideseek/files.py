@@ -121,8 +121,10 @@ def write_into(folder: int, path: Path, content: bytes) -> os.stat_result:
             about = os.fstat(stream.fileno())
         os.replace(Path(name).name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         os.fsync(folder)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = str(path)  # the system names no file that is open
         raise
     return about
 

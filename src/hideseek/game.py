@@ -89,7 +89,7 @@ class Rows:
         whole_number(releases, "releases", owner)
         try:
             own = sparse.csr_array(block, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise broken_rule("block", owner, "a matrix of numbers, [row, input]", type(block).__name__) from None
         if own.ndim != 2:
             raise broken_rule("block", owner, "a matrix of numbers, [row, input]", f"the shape {own.shape}")

@@ -35,6 +35,7 @@ from hideseek.regions import Regions
 from hideseek.traces import check_traces, checked_step
 
 DAY = pd.Timedelta("1D")
+HIGHEST_ORDER = 61  # so that tuples of two places can be numbered
 STEP = "5min"  # the paper's: 288 steps a day
 
 
@@ -291,7 +292,8 @@ class MarkovProfile(_Learned):
         np.float64(1.0)
         """
         owner = "MarkovProfile.fit"
-        whole_number(order, "order", owner)
+        if whole_number(order, "order", owner) > HIGHEST_ORDER:
+            raise broken_rule("order", owner, f"an integer from 1 to {HIGHEST_ORDER}", order)
         smoothing = scalar(smoothing, "smoothing", owner, "a share, >= 0 and < 1")
         if smoothing >= 1:
             raise broken_rule("smoothing", owner, "a share, >= 0 and < 1", smoothing)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +12,7 @@ import pandas as pd
 import typer
 
 from hideseek.errors import broken_rule
+from hideseek.files import read_plain_file
 from hideseek.game import Game
 from hideseek.metrics import Metric, MetricName, metric_of
 from hideseek.mobility import MarkovProfile, regions_of
@@ -44,6 +47,8 @@ SCENARIOS = {
     Protect.PLANNED: Scenario.present_future("planned"),
 }
 
+LONGEST_LINE = 256  # characters for a point
+LARGEST_PLACES = 2**22  # bytes of their file: about a hundred thousand
 GRID, STEP = "10x25", "5min"
 COARSER, FEW_PLACES = ("8x20", "6x15", "5x12", "4x10", "3x8"), 30
 BudgetThroughTime = Annotated[
@@ -135,12 +140,13 @@ def box_from(text: str) -> tuple[float, float, float, float]:
 def places_from(path: Path) -> Places:
     """Places from a CSV file."""
     try:
-        table = pd.read_csv(path)
-        names = tuple(table["name"].astype(str)) if "name" in table else ()
-        return Places(table["latitude"].tolist(), table["longitude"].tolist(), names)
-    except (OSError, KeyError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        content = io.BytesIO(read_plain_file(path, LARGEST_PLACES))
+        table = pd.read_csv(content, usecols=lambda name: name in ("name", "latitude", "longitude"))
+        columns = table["latitude"].tolist(), table["longitude"].tolist()
+    except (OSError, KeyError, ValueError) as error:  # what pandas raises is a ValueError
         rule = "a CSV file with the columns latitude and longitude"
         raise broken_rule("places", "learn", rule, f"{path.name} ({type(error).__name__}: {error})") from None
+    return Places(*columns, tuple(table["name"].astype(str)) if "name" in table else ())
 
 
 def game_of(
@@ -154,6 +160,14 @@ def game_of(
 def past_of(profile: MarkovProfile) -> tuple[int, ...]:
     """The offsets of the last places, as many as the next one depends on."""
     return tuple(range(1 - profile.memory, 1))
+
+
+def point_line() -> str:
+    """A line from the standard input; empty where there is none that can be read."""
+    try:
+        return sys.stdin.readline(LONGEST_LINE) if sys.stdin else ""
+    except UnicodeDecodeError:
+        return ""
 
 
 def point_from(text: str, parameter: str) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from enum import StrEnum
 import numpy as np
 from scipy import sparse
 
-from hideseek.arrays import FloatArray, frozen, one_of, scalar, whole_number
+from hideseek.arrays import FloatArray, frozen, nonnegative, one_of, scalar, whole_number
 from hideseek.boundary import checked
 from hideseek.errors import PlanError, SolverError, broken_rule, rule_text
 from hideseek.game import Alternatives, Game
@@ -133,10 +133,10 @@ class Planner:
         >>> round(planner.value(np.array([0.5, 0.5])), 6), round(planner.value(np.array([1.0, 1.0])), 6)
         (0.2, 0.4)
         """
-        law = np.asarray(belief, dtype=np.float64)
-        if law.shape != self.cuts.shape[1:] or not (law >= 0).all():
-            rule = f"{self.cuts.shape[1]} numbers >= 0, one a state"
-            raise broken_rule("belief", "Planner.value", rule, f"the shape {law.shape}, or others")
+        law = nonnegative(belief, "belief", "Planner.value", 1)
+        if law.shape != self.cuts.shape[1:]:
+            rule = f"{self.cuts.shape[1]} numbers >= 0, one per state"
+            raise broken_rule("belief", "Planner.value", rule, f"the shape {law.shape}")
         return float((self.cuts @ law).min()) if len(self.cuts) else 0.0
 
     def __post_init__(self) -> None:

@@ -27,7 +27,7 @@ class _ProfileFile(msgspec.Struct, forbid_unknown_fields=True):
     """States are the tuples that the next place depends on; transitions are [state, place, probability]."""
 
     hideseek_profile: Annotated[int, msgspec.Meta(ge=1)]
-    step: str
+    step: Annotated[str, msgspec.Meta(max_length=64)]
     regions: RegionsDocument
     states: list[list[Number]]
     transitions: list[tuple[Number, Number, Probability]]

@@ -192,6 +192,7 @@ class Places(_ByCentre):
             raise broken_rule("latitudes and longitudes", "Places", "different places", "one of them twice")
         object.__setattr__(self, "latitudes", tuple(latitudes.tolist()))
         object.__setattr__(self, "longitudes", tuple(longitudes.tolist()))
+        object.__setattr__(self, "names", tuple(map(str, self.names)))
         if self.names and len(self.names) != len(latitudes):
             raise broken_rule("names", "Places", f"{len(latitudes)} names, or none", len(self.names))
 
@@ -231,6 +232,7 @@ class Hexagons(_ByCentre):
 
     def __post_init__(self) -> None:
         h3 = h3_library()
+        object.__setattr__(self, "cells", tuple(map(str, self.cells)))
         if not self.cells or len(set(self.cells)) < len(self.cells) or not all(map(h3.is_valid_cell, self.cells)):
             raise broken_rule("cells", "Hexagons", "different valid H3 cells, at least one", self.cells[:3])
         if len({h3.get_resolution(cell) for cell in self.cells}) > 1:
@@ -320,7 +322,7 @@ def checked_points(latitude: npt.ArrayLike, longitude: npt.ArrayLike, owner: str
         rule = f"numbers from {-limit:g} to {limit:g}"
         try:
             array = np.atleast_1d(np.asarray(value, dtype=np.float64))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise broken_rule(name, owner, rule, type(value).__name__) from None
         wrong = ~(np.abs(array) <= limit)
         if array.ndim != 1 or wrong.any():  # where, and not which: with the two confused it is a true location

@@ -57,6 +57,7 @@ _HEAD = 1 << 16  # bytes looked at to recognise a file
 _BLOCK, _ROWS = 1 << 20, 1 << 16  # characters, or quoted rows, that are looked at together: only the good rows are kept
 _LARGEST = 1 << 30  # bytes of one archive member; the largest cab has about one million
 _LARGEST_HEADER = 1 << 13  # bytes of what extends one; tarfile may take quadratic time for it
+_EXTENDING = 1 << 30  # the sum of the squares of what is more than a block: sixteen of the largest
 _UNPACKED = 1 << 24  # bytes that an archive may always unpack to
 _RATIO = 100  # and otherwise times its size: traces are packed to a tenth, and to a thousandth only what is none
 _READING = 8  # bytes of memory for each of a file
@@ -311,8 +312,13 @@ class _Unpacked(gzip.GzipFile):
 
 def _members(stream: IO[bytes] | gzip.GzipFile) -> Iterator[tuple[str, PurePath, IO[bytes]]]:
     """Walk through a tar archive once; links, devices and folders hold no rows, and nothing is unpacked to disk."""
-    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_StrictHeader) as archive:
+
+    class OwnHeader(_StrictHeader):
+        """Counts for this archive alone."""
+
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=OwnHeader) as archive:
         for member in archive:
+            archive.members.clear()  # type: ignore[attr-defined]  # tarfile would keep them all
             _refuse_size(member)  # once more: an extended header may have changed the size
             name = PurePosixPath(member.name)
             if member.isreg() and not _passed_over(name) and (opened := archive.extractfile(member)):
@@ -323,7 +329,14 @@ def _members(stream: IO[bytes] | gzip.GzipFile) -> Iterator[tuple[str, PurePath,
 
 
 class _StrictHeader(tarfile.TarInfo):
-    """A header that is damaged or cut off is an error; tarfile itself takes it for the end of the archive."""
+    """A header that is damaged or cut off is an error; tarfile itself takes it for the end of the archive.
+
+    What extends headers is bounded for a whole archive: what stands for all members is copied into each of them, and
+    one extension may take time as the square of its size.
+    """
+
+    for_all = 0  # bytes
+    effort = 0  # bytes squared
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
@@ -334,6 +347,11 @@ class _StrictHeader(tarfile.TarInfo):
                 raise
             raise tarfile.ReadError(f"not a whole tar archive ({error})") from None
         _refuse_size(header)
+        if header.type in _EXTENSIONS:
+            cls.effort += max(0, header.size - tarfile.BLOCKSIZE) ** 2
+            cls.for_all += header.size * (header.type == tarfile.XGLTYPE)
+        if cls.effort > _EXTENDING or cls.for_all > _LARGEST_HEADER:
+            raise tarfile.ReadError("its extended headers say more than those of traces do")
         return header
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import warnings
 from importlib.metadata import version
@@ -48,9 +49,13 @@ def main() -> None:
 def failed(error: Exception, message: str) -> int:
     """Tell what went wrong; the exit status."""
     if "--json" in sys.argv:
-        print_json({"error": type(error).__name__, "message": message})
-    else:
-        note(("error:", "bold red"), f" {message}")
+        try:
+            print_json({"error": type(error).__name__, "message": message})
+        except OSError:  # the standard output is full, and Python would try to write what is left at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        else:
+            return 2
+    note(("error:", "bold red"), f" {message}")
     return 2
 
 

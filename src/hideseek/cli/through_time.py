@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -38,6 +37,7 @@ from hideseek.options import (
     User,
     past_of,
     point_from,
+    point_line,
     profile_of,
 )
 from hideseek.plan_file import load_plan, save_plan
@@ -229,7 +229,7 @@ def expose_command(
     device = LiveDevice.of(*load_plan(path), state, floor or 0.0) if live else Device(Codebook.load(path), state)
     if (latitude is None) != (longitude is None):
         raise broken_rule("latitude and longitude", "expose", "given together, or not at all", "one of them")
-    here = sys.stdin.readline() if latitude is None else f"{latitude},{longitude}"
+    here = point_line() if latitude is None else f"{latitude},{longitude}"
     point = point_from(here, "latitude and longitude")
     route = [point_from(text, "ahead") for text in ahead or []]
     when = datetime.now(UTC) if at is None else at

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from joblib import Parallel, cpu_count, delayed
+from joblib import Parallel, delayed
 from scipy.optimize import brentq
 
 from hideseek.adversaries import Adversary, against_policy, carry, estimates, policy_loss
-from hideseek.arrays import scalar, whole_number
+from hideseek.arrays import scalar, whole_number, worker_count
 from hideseek.baselines import RIVALS, Rival, Setting, constant, truth
 from hideseek.boundary import checked
 from hideseek.course import Course, Exposer
@@ -120,7 +120,7 @@ def compare(
     whole_number(walks, "walks", owner, least=2)
     whole_number(accesses, "accesses", owner)
     whole_number(seed, "seed", owner, least=0)
-    workers = cpu_count() if workers is None else whole_number(workers, "workers", owner)
+    workers = worker_count(workers, owner)
     setting = Setting(
         profile, as_metric(privacy, "privacy", profile.places), as_metric(quality, "quality", profile.places)
     )

@@ -19,10 +19,9 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, Protocol, TypeVar
 
-from joblib import cpu_count
 from joblib.externals.loky import ProcessPoolExecutor
 
-from hideseek.arrays import whole_number
+from hideseek.arrays import worker_count
 from hideseek.errors import EngineError, MissingExtraError, broken_rule
 
 ATTEMPTS = 3  # processes that a task may take with it
@@ -91,7 +90,7 @@ def each_result(
 def engine_of(name: str, workers: int | None) -> Iterator[Engine]:
     """The engine of this name, ready to work, until it is not needed any more."""
     if name == "joblib":
-        local = Processes(cpu_count() if workers is None else whole_number(workers, "workers", "fleet"))
+        local = Processes(worker_count(workers, "fleet"))
         try:
             yield local
         finally:

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, cpu_count, delayed
+from joblib import Parallel, delayed
 from scipy.special import stdtrit
 
 from hideseek.adversaries import Adversary, estimates
-from hideseek.arrays import IntArray, whole_number
+from hideseek.arrays import IntArray, whole_number, worker_count
 from hideseek.boundary import checked
 from hideseek.course import Course, likeliest_guesses
 from hideseek.days import ahead_of_utc
@@ -90,7 +90,7 @@ def robustness(
         raise broken_rule("days", owner, "at least one number of days", "none")
     whole_number(attacked, "attacked", owner, least=2)
     whole_number(seed, "seed", owner, least=0)
-    workers = cpu_count() if workers is None else whole_number(workers, "workers", owner)
+    workers = worker_count(workers, owner)
     table = check_traces(traces, owner)
     local = table.assign(tracked_at=table["tracked_at"] + ahead_of_utc(clock, owner))
     users = [own for _, own in local.groupby("user_id")]

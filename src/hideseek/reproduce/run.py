@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, cpu_count, delayed
+from joblib import Parallel, delayed
 
-from hideseek.arrays import scalar, whole_number
+from hideseek.arrays import scalar, worker_count
 from hideseek.boundary import checked
 from hideseek.days import UserDay, days_of, drawn_from
 from hideseek.deployed import Advance
@@ -61,7 +61,7 @@ def reproduce(
         raise broken_rule("compared", "reproduce", "some of the 'budgets' above 0, at least one", compared)
     candidates = days_of(traces, grid, clock, "reproduce")
     days = drawn_from(candidates, users, seed, "reproduce")
-    workers = cpu_count() if workers is None else whole_number(workers, "workers", "reproduce")
+    workers = worker_count(workers, "reproduce")
     tasks = (delayed(results_of)(day, budgets, compared, (seed, number)) for number, day in enumerate(days, start=1))
     results: list[tuple[pd.DataFrame, ...]] = []
     for result in Parallel(workers, return_as="generator")(tasks):

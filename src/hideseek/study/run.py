@@ -15,9 +15,9 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, cpu_count, delayed
+from joblib import Parallel, delayed
 
-from hideseek.arrays import one_of, scalar, whole_number
+from hideseek.arrays import one_of, scalar, whole_number, worker_count
 from hideseek.boundary import checked
 from hideseek.days import UserDay, days_of, drawn_from
 from hideseek.deployed import Advance
@@ -176,7 +176,7 @@ def study(
         raise broken_rule("planners", owner, rule, ", ".join(map(str, planners)) or "none")
     outlooks = [outlook for outlook in Outlook if outlook in chosen]
     steps = whole_number(steps, "steps", owner, least=WALKS)
-    workers = cpu_count() if workers is None else whole_number(workers, "workers", owner)
+    workers = worker_count(workers, owner)
     days = drawn_from(days_of(traces, grid, clock, owner, CELLS), users, seed, owner, CELLS)
     refuse_too_long(steps, max(day.profile.places for day in days))
     if expect is not None:
