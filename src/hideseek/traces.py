@@ -161,12 +161,11 @@ def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.D
         raise TraceError(
             f"Nothing to read in {Path(path).absolute()}: {first or next(iter(skipped_files), 'no rows')}."
         )
-    taken = {str(user) for part in parts if not part.named for user in part.rows["user_id"].unique()}
+    filled = [part for part in parts if len(part.rows)]
+    taken = {str(user) for part in filled if not part.named for user in part.rows["user_id"].unique()}
     users, way = told_apart(named, format, taken)
-    ways = sorted({way if part.named else "column" for part in parts if len(part.rows)})
-    tables = [
-        part.rows.assign(user_id=users[part.path]) if part.named else part.rows for part in parts if len(part.rows)
-    ]
+    ways = sorted({way if part.named else "column" for part in filled})
+    tables = [part.rows.assign(user_id=users[part.path]) if part.named else part.rows for part in filled]
     table = in_order(pd.concat(tables, ignore_index=True))
     table.attrs["report"] = ReadReport(
         files=len(parts),

@@ -100,12 +100,8 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         words.append(("loss, worst after a gap", f"{loss}, {gap_words(done.gap_worst_case)}"))
         words.append(("after two gaps in a row", "not certified unless the run has settled between them"))
     chosen, plain = done.second_privacy, done.plain_second_privacy
-    words.append(
-        (
-            "by choice among optima",
-            f"{chosen:.6g} at the second access; with the solver's own {plain:.6g}, not verified",
-        )
-    )
+    second = f"{chosen:.6g} at access 2; the solver's own {plain:.6g}, not verified"
+    words.append(("by choice among optima", second))
     words.append(("given every release", "the loss may exceed the budget: see evaluate"))
     words.append(("assumed", "access times tell nothing about the place"))
     return words
