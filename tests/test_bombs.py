@@ -205,6 +205,19 @@ def followed(steps: int) -> object:
 
 NEEDS = r"would need about \d[\d.e+]* GiB"
 Bombs = dict[str, tuple[str, "Callable[[Path], object]"]]  # by name: what comes of it
+
+
+def many_files() -> bytes:
+    """A small archive of nothing but files of one row."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:gz", compresslevel=9) as archive:
+        for number in range(5000):
+            about = tarfile.TarInfo(f"{number}.csv")
+            about.size = len(ROWS)
+            archive.addfile(about, io.BytesIO(ROWS.encode()))
+    return content.getvalue()
+
+
 TRACES: Bombs = {  # what is read has one good row
     "two million short lines": ("^1$", lambda at: traces(at, ROWS + ",\n" * 2_000_000)),
     "many empty rows": ("^1$", lambda at: traces(at, ROWS + ",,,\n" * 500_000)),
@@ -219,6 +232,7 @@ TRACES: Bombs = {  # what is read has one good row
         "unpacks to more than",
         lambda at: traces(at, gzip.compress(packed(ROWS) + bytes(2**26))),
     ),
+    "many small files": (r"holds more than \d+ files", lambda at: traces(at, many_files())),
     "an archive with holes": ("stored with holes", sparse_archive),
     "a long extended header": (
         "claims 1000000 bytes; at most 8192",

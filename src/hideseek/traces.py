@@ -60,6 +60,8 @@ _LARGEST_HEADER = 1 << 13  # bytes of what extends one; tarfile may take quadrat
 _EXTENDING = 1 << 30  # the sum of the squares of what is more than a block: sixteen of the largest
 _UNPACKED = 1 << 24  # bytes that an archive may always unpack to
 _RATIO = 100  # and otherwise times its size: traces are packed to a tenth, and to a thousandth only what is none
+_FILES = 1000  # that an archive may always hold
+_SMALLEST = 32  # and otherwise one for so many bytes: a file of traces takes more when it is packed
 _READING = 8  # bytes of memory for each of a file
 _WIDEST = 1024  # columns of a file
 _DEEPEST = 64  # nested XML elements
@@ -271,9 +273,9 @@ def _sources(root: Path) -> Iterator[tuple[str, PurePath, IO[bytes] | UnusableFi
         stream.seek(0)
         if magic.startswith(b"\x1f\x8b"):
             with _Unpacked(stream) as unpacked:
-                yield from _members(unpacked)
+                yield from _members(unpacked, _size(stream))
         elif magic[257:262] == b"ustar":
-            yield from _members(stream)
+            yield from _members(stream, _size(stream))
         else:
             yield root.name, root, _fitting(stream)
 
@@ -309,14 +311,20 @@ class _Unpacked(gzip.GzipFile):
         return data
 
 
-def _members(stream: IO[bytes] | gzip.GzipFile) -> Iterator[tuple[str, PurePath, IO[bytes]]]:
-    """Walk through a tar archive once; links, devices and folders hold no rows, and nothing is unpacked to disk."""
+def _members(stream: IO[bytes] | gzip.GzipFile, size: int) -> Iterator[tuple[str, PurePath, IO[bytes]]]:
+    """Walk through a tar archive of this size once.
+
+    Links, devices and folders hold no rows, and nothing is unpacked to disk.
+    """
+    most = max(_FILES, size // _SMALLEST)
 
     class OwnHeader(_StrictHeader):
         """Counts for this archive alone."""
 
     with tarfile.open(fileobj=stream, mode="r|", tarinfo=OwnHeader) as archive:
-        for member in archive:
+        for number, member in enumerate(archive, start=1):
+            if number > most:
+                raise tarfile.ReadError(f"it holds more than {most} files, which no archive of its size does")
             archive.members.clear()  # type: ignore[attr-defined]  # tarfile would keep them all
             _refuse_size(member)  # once more: an extended header may have changed the size
             name = PurePosixPath(member.name)
