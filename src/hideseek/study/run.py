@@ -37,8 +37,9 @@ USERS, STEPS, SHARES = 5, 300, (0.2, 0.5, 0.8)
 CELLS = 10  # that a user must visit on a day: whoever is in few places has little to plan
 PLANNERS = (Outlook.PLAIN, Outlook.SECONDARY, Outlook.FAR_SIGHTED)
 NEEDED = {Outlook.PLAIN, Outlook.FAR_SIGHTED}  # the gain is counted from the one, and the other proves the bound
-# seconds of training, and per access, at 25 places on one idle core; growing with the cube of the places. From cabs of
-# 17 to 27 places: one user at one budget may take a third of that or three times as long, a whole study half or twice
+# seconds of training, and per access, at 25 places on one idle core; growing with the cube of the places. A guess
+# between two measurements: scaled to an idle machine they were two thirds of this, and on two cabs (21 and 24 places,
+# four games each) on a busy one about half as much again. One user at one budget took from a third to three times it
 SECONDS = {
     Outlook.PLAIN: (0.0, 0.0035),
     Outlook.SECONDARY: (0.0, 0.0075),
