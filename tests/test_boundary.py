@@ -17,13 +17,21 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import hideseek as hs
 from hideseek import HideseekError, OutputError, ParameterError, baselines
+from hideseek.arrays import refuse_if_too_large
 from tests.fleets import JOB
 
 WRONG = (None, object(), "text", b"x", -1, 1.5, [], {}, [None], lambda: None, np.array(["a"]), float("nan"))
 WRONG += (10**400, [10**400], "\ud800", range(10**30))
+WRONG += (
+    *(np.array(0.5), np.array(0), np.array([]), np.zeros((0, 0)), np.zeros((0, 2)), np.zeros((2, 0))),
+    *(np.zeros((2, 2, 2)), np.zeros((3, 3)), np.zeros(3), np.zeros(2), np.full((2, 2), np.nan), np.array([None])),
+    *(np.array([0.5, 0.5j]), np.array([[-9]]), np.array([7]), np.array([True]), [[]], [[0], [0, 1]], ((),), set()),
+    *(2**62, -(2**63), float("inf"), sparse.csr_array(np.eye(2)), sparse.csr_array((0, 0))),
+)
 NEVER = (object(), b"x")  # of no type that anything asks for: where an answer would take long
 TRACES = hs.synthetic_city(people=2, days=1, seed=2)
 HALF = np.array([[0.5, 0.5], [0.5, 0.5]])
@@ -486,6 +494,63 @@ def test_values_one_after_the_other_are_looked_at_in_whatever_holds_them():
             hs.Places(values, [6.5, 6.6])
     assert hs.Places(pd.Series([46.5, 46.6]), np.array([6.5, 6.6]), np.array(["a", "b"])).names == ("a", "b")
     assert hs.Places([46.5, 46.6], [6.5, 6.6], np.array([])).names == ()
+
+
+def test_a_sequence_that_is_too_long_is_told_by_its_length():
+    for values, length in (
+        (range(10**9), "of 1000000000 values"),
+        (range(10**30), "of over 9223372036854775807 values"),
+    ):
+        with pytest.raises(ParameterError, match=f"{length}, more than the 10000000"):
+            hs.Places(values, [6.5, 6.6])
+
+
+@pytest.mark.parametrize("size", [10**30, 10**400])
+def test_a_size_beyond_all_floats_is_refused(size):
+    with pytest.raises(hs.SizeError) as refused:
+        refuse_if_too_large(size, "This")
+    assert refused.value.needed == size
+
+
+def test_numbers_that_are_not_whole_number_nothing():
+    t = things()
+    with pytest.raises(ParameterError, match="'exposed' parameter of beliefs"):
+        hs.beliefs(t.codebook, t.profile, [0, 0.5])
+    assert np.array_equal(hs.beliefs(t.codebook, t.profile, [0.0, 1.0]), hs.beliefs(t.codebook, t.profile, [0, 1]))
+    with pytest.raises(ParameterError, match="'inputs' parameter of Mechanism"):
+        hs.Mechanism(HALF, inputs=[[0.5], [1.0]])
+    with pytest.raises(ParameterError, match=r"'past' .* whole numbers"):
+        t.profile.following(np.array([[0.5]]), 1)
+
+
+def test_places_beyond_the_last_are_not_those_of_another_state():
+    """With two places, the digits of (0, 2) make the same number as those of (1, 0)."""
+    states = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    profile = hs.MarkovProfile.from_kernel(states, np.full((4, 2), 0.5), None, "5min", "kernel", "test")
+    assert profile.following(np.array([[1, 0]]), 1).tolist() == [[0.5, 0.5]]
+    for past in ([[0, 2]], [[1, -2]], [[0, 0, 0]]):
+        with pytest.raises(ParameterError, match=r"'past' parameter of MarkovProfile\.following"):
+            profile.following(np.array(past), 1)
+
+
+def test_matrices_of_another_game_are_refused():
+    t, three = things(), hs.Mechanism(np.eye(3))
+    for call, words in (
+        (lambda: hs.best_guesses(t.game, three), "'mechanism' parameter of best_guesses"),
+        (lambda: hs.expected_error(t.game, three), "'mechanism' parameter of expected_error"),
+        (lambda: hs.expected_error(t.game, t.mechanism, np.ones(4)), r"of the shape \(2, 2\). Got the shape \(4,\)"),
+        (lambda: t.repeated.learned([0.5, 0.5], HALF, -1), "'release' parameter of RepeatedGame.learned"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            call()
+
+
+@pytest.mark.parametrize("interval", [(2.0, 1.0), (0.0, float("nan")), (0.0, float("inf")), (0.0,), "ab", 1.0])
+def test_an_interval_has_two_ends_in_order(interval):
+    with pytest.raises(ParameterError, match="'interval' parameter of Estimate"):
+        hs.Estimate(0.5, interval)
+    with pytest.raises(ParameterError, match="'value' parameter of Estimate"):
+        hs.Estimate("0.5")
 
 
 # files

@@ -324,18 +324,20 @@ def beliefs(codebook: Codebook, profile: Profile, exposed: npt.ArrayLike) -> Flo
     array([0, 0, 1])
     """
     try:
-        with np.errstate(invalid="ignore"):  # what is no number comes out of range
-            releases = np.array(exposed, dtype=np.int64, ndmin=1)
+        numbers = np.array(exposed, dtype=np.float64, ndmin=1)
     except (TypeError, ValueError, OverflowError):
         raise broken_rule("exposed", "beliefs", "region numbers, one per step", type(exposed).__name__) from None
     scenario = codebook.scenario
-    if releases.ndim != 1 or len(releases) < len(scenario.release):
-        raise broken_rule("exposed", "beliefs", f"at least {len(scenario.release)} in a row", releases.shape)
-    accesses = (len(releases) - len(scenario.release)) // scenario.every + 1
+    if numbers.ndim != 1 or len(numbers) < len(scenario.release):
+        raise broken_rule("exposed", "beliefs", f"at least {len(scenario.release)} in a row", numbers.shape)
+    accesses = (len(numbers) - len(scenario.release)) // scenario.every + 1
     course = Course(codebook, profile, accesses=accesses, owner="beliefs")
     read_at = [moment for access in range(accesses) for moment in course.times(access, course.release)]
-    if not ((releases[read_at] >= 0) & (releases[read_at] < course.symbols)).all():
+    used = numbers[read_at]
+    if not ((used >= 0) & (used < course.symbols) & (used == np.floor(used))).all():
         raise broken_rule("exposed", "beliefs", f"region numbers from 0 to {course.symbols - 1}", "others")
+    releases = np.zeros(len(numbers), np.int64)
+    releases[read_at] = used
     read = course.forward(releases[None])
     if not read.filtered[-1].any():
         raise broken_rule("exposed", "beliefs", "releases that the codebook can make", "others")

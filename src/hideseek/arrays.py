@@ -24,6 +24,7 @@ FULL = 0.05  # the share of entries that are not zero from which on it may not
 MOST_WORKERS = 1024  # processes on one machine
 BLOCK = 4_000_000  # numbers of a product that are worked out at a time
 
+Shape = tuple[int | None, ...]
 Array = TypeVar("Array", FloatArray, IntArray)
 Name = TypeVar("Name", bound=StrEnum)
 
@@ -70,6 +71,27 @@ def distribution(value: npt.ArrayLike, parameter: str, owner: str) -> FloatArray
     return frozen(law)
 
 
+def shaped(value: Matrix | IntArray | BoolArray, shape: Shape, parameter: str, owner: str) -> None:
+    """Refuse an array of another shape than this, in which None stands for any number.
+
+    >>> shaped(np.zeros((3, 2)), (None, 2), "points", "planar_laplace")
+    """
+    if len(value.shape) != len(shape) or any(
+        size not in (None, own) for own, size in zip(value.shape, shape, strict=True)
+    ):
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise broken_rule(parameter, owner, f"an array of the shape ({wanted})", f"the shape {value.shape}")
+
+
+def numbered(value: IntArray, count: int, parameter: str, owner: str, least: int = 0) -> None:
+    """Refuse an array in which not every number is one of ``least`` to ``count`` - 1; which it is, is not told.
+
+    >>> numbered(np.array([0, 1]), 2, "exposed", "DeltaLocationSet.after")
+    """
+    if value.size and not (least <= value.min() and value.max() < count):
+        raise broken_rule(parameter, owner, f"numbers from {least} to {count - 1}", "others")
+
+
 def unlabelled() -> IntArray:
     """Stands for indices that mean themselves."""
     return np.zeros((0, 0), np.int64)
@@ -84,9 +106,12 @@ def labelled(value: IntArray, count: int, parameter: str, owner: str) -> IntArra
     """
     rule = f"one row of region numbers for each of {count}"
     try:
-        labels = np.array(value, dtype=np.int64)
+        with np.errstate(invalid="ignore"):  # what is no number comes out as another
+            labels = np.array(value, dtype=np.int64)
     except (TypeError, ValueError, OverflowError):
         raise broken_rule(parameter, owner, rule, type(value).__name__) from None
+    if not np.array_equal(labels, value):
+        raise broken_rule(parameter, owner, rule, "numbers that are not whole")
     if labels.size == 0:
         labels = np.arange(count)[:, None]
     if labels.ndim != 2 or len(labels) != count:
@@ -109,14 +134,19 @@ def scalar(value: float, parameter: str, owner: str, rule: str = "a finite numbe
     return number
 
 
-def whole_number(value: object, parameter: str, owner: str, least: int = 1) -> int:
-    """An integer, of Python's or numpy's kind, that is at least ``least``.
+def whole_number(value: object, parameter: str, owner: str, least: int = 1, most: int | None = None) -> int:
+    """An integer, of Python's or numpy's kind, that is at least ``least`` and, where that is given, at most ``most``.
 
     >>> whole_number(np.int64(3), "order", "fit")
     3
     """
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise broken_rule(parameter, owner, f"an integer >= {least}", value)
+    if (
+        not isinstance(value, int | np.integer)
+        or isinstance(value, bool)
+        or not least <= value <= (value if most is None else most)
+    ):
+        rule = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
+        raise broken_rule(parameter, owner, rule, value)
     return int(value)
 
 
@@ -128,9 +158,7 @@ def worker_count(workers: int | None, owner: str) -> int:
     """
     if workers is None:
         return int(cpu_count())
-    if whole_number(workers, "workers", owner) > MOST_WORKERS:
-        raise broken_rule("workers", owner, f"an integer from 1 to {MOST_WORKERS}", workers)
-    return int(workers)
+    return whole_number(workers, "workers", owner, most=MOST_WORKERS)
 
 
 def one_of(names: type[Name], value: str, parameter: str, owner: str) -> Name:
@@ -186,7 +214,10 @@ def refuse_if_too_large(
     """Refuse what would take more than half of this machine's memory, before it is built."""
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     if needed > limit:
-        sizes = f"about {needed / 2**30:.3g} GiB; half of this machine's memory is {limit / 2**30:.3g} GiB"
+        # a float holds no more than 2^1024
+        sizes = (
+            f"about {min(needed, 2**1000) / 2**30:.3g} GiB; half of this machine's memory is {limit / 2**30:.3g} GiB"
+        )
         raise SizeError(f"{what} would need {sizes}. {way_out}", needed)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hideseek.arrays import FloatArray, IntArray
+from hideseek.arrays import FloatArray, IntArray, shaped
 from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 from hideseek.game import Game
@@ -21,7 +21,7 @@ def best_guesses(game: Game, mechanism: Mechanism) -> IntArray:
     >>> best_guesses(game, Mechanism([[0.5, 0.5], [0.0, 1.0]]))
     array([0, 1])
     """
-    guesses: IntArray = (game.error @ mechanism.laws).argmin(axis=0)
+    guesses: IntArray = errors_of(game, mechanism, "best_guesses").argmin(axis=0)
     return guesses
 
 
@@ -33,8 +33,17 @@ def expected_error(game: Game, mechanism: Mechanism, attack: FloatArray | None =
     >>> round(expected_error(game, Mechanism([[0.5, 0.5], [0.0, 1.0]])), 6)
     0.3
     """
-    errors = game.error @ mechanism.laws
-    return float(errors.min(axis=0).sum() if attack is None else np.vdot(errors.T, attack))
+    errors = errors_of(game, mechanism, "expected_error")
+    if attack is None:
+        return float(errors.min(axis=0).sum())
+    shaped(attack, errors.T.shape, "attack", "expected_error")
+    return float(np.vdot(errors.T, attack))
+
+
+def errors_of(game: Game, mechanism: Mechanism, owner: str) -> FloatArray:
+    """The adversary's expected error by guess and release, [guess, release]."""
+    shaped(mechanism.laws, (game.error.shape[1], None), "mechanism", owner)
+    return np.asarray(game.error @ mechanism.laws)
 
 
 @checked
@@ -45,6 +54,7 @@ def guess_law(mechanism: Mechanism, attack: FloatArray) -> FloatArray:
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
+    shaped(attack, (mechanism.table.shape[1], None), "attack", "guess_law")
     return mechanism.table @ attack
 
 

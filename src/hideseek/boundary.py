@@ -27,6 +27,7 @@ ARRAY_LIKE = set(get_args(npt.ArrayLike))
 SEVERAL = "a sequence"
 LONGEST = 10**7  # values one after the other: each is looked at
 SHORT = f"an array, or at most {LONGEST} values"
+CONSTRUCTORS = ("__init__", "__new__")
 NO_NAME = "embedded null byte"  # what Python says of a name that no file can have
 
 
@@ -48,9 +49,11 @@ def checked(target: Target) -> Target:
         return cast("Target", checking(target))
     lists = hasattr(target, "__post_init__")  # which makes arrays of what it is given
     for name, member in list(vars(target).items()):
-        if name == "__init__" or not name.startswith("_"):
+        if name in CONSTRUCTORS or not name.startswith("_"):
             if isinstance(member, classmethod):
                 setattr(target, name, classmethod(checking(member.__func__)))
+            elif isinstance(member, staticmethod):
+                setattr(target, name, staticmethod(checking(member.__func__)))
             elif isinstance(member, types.FunctionType):
                 setattr(target, name, checking(member, lists and name == "__init__"))
     return target
@@ -89,11 +92,24 @@ def checking(function: Callable[..., Any], lists: bool = False) -> Callable[...,
 
 def refused(function: Callable[..., Any], parameter: str, rule: str, value: object) -> ParameterError:
     """The error that names the type and not the value, which may be a true location."""
-    owner = function.__qualname__.removesuffix(".__init__")
+    whole, _, name = function.__qualname__.rpartition(".")
+    owner = whole if name in CONSTRUCTORS else function.__qualname__
     got = "one that is too large" if type(value) is int and abs(value) >= 2**63 else type(value).__name__
     if rule.startswith(SEVERAL) and isinstance(value, list | tuple) and value:
         got += f" of {' and '.join(sorted({type(one).__name__ for one in value}))}"
+    if isinstance(value, np.ndarray):
+        got += f" of {value.dtype} and the shape {value.shape}"
+    elif isinstance(value, Sequence) and not is_countable(value):
+        got += f" of {length_of(value)} values, more than the {LONGEST} that are looked at"
     return broken_rule(parameter, owner, rule, got)
+
+
+def length_of(value: Sequence[Any]) -> str:
+    """In words, as Python counts no further than a word of the machine."""
+    try:
+        return str(len(value))
+    except OverflowError:
+        return f"over {sys.maxsize}"
 
 
 def rules_of(function: Callable[..., Any], lists: bool) -> dict[str, Rule]:
@@ -115,12 +131,13 @@ def rule_of(annotation: Any, lists: bool) -> Rule:
         return one_of_several(inner, lists)
     if kind is Literal:
         return (lambda value: isinstance(value, str) and value in inner), f"one of {', '.join(map(repr, inner))}"
-    if lists and kind in (np.ndarray, sparse.csr_array):
-        return is_array_like, CHECKS[np.ndarray][1]
+    if lists and kind in LISTED:
+        return LISTED[kind]
     if kind is Callable and inner and isinstance(inner[0], list):
         return (lambda value: takes(value, len(inner[0]))), f"a function of {len(inner[0])}"
-    if kind in CHECKS:
-        return CHECKS[kind]
+    known = CHECKS.get(annotation) or CHECKS.get(kind)
+    if known:
+        return known
     if kind in (tuple, Sequence, Iterable):
         return several(kind, inner, lists)
     if kind is Mapping:
@@ -170,7 +187,7 @@ def several(kind: Any, inner: Sequence[Any], lists: bool) -> Rule:
     every = kind is not tuple or Ellipsis in inner
 
     def fit(value: object) -> bool:
-        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or sparse.issparse(value):
             return False
         if hasattr(value, "__array__") and not isinstance(value, np.ndarray):  # a masked one stays so
             value = np.asarray(value)
@@ -210,15 +227,15 @@ def is_number(value: object) -> bool:
     return True
 
 
-def is_array(value: object) -> bool:
+def is_array(value: object, kinds: str = "biuf") -> bool:
     """Of numbers."""
-    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+    return isinstance(value, np.ndarray) and value.dtype.kind in kinds
 
 
 def is_array_like(value: object) -> bool:
-    """What numpy or scipy makes an array of numbers of."""
+    """What numpy makes an array of numbers of."""
     if sparse.issparse(value):
-        return True
+        return False
     try:
         array = np.asarray(value)
     except ValueError:  # rows of different length
@@ -248,4 +265,10 @@ CHECKS: dict[Any, Rule] = {
     os.PathLike: ((lambda value: isinstance(value, str | os.PathLike)), "the path of a file"),
     Callable: (callable, "a function"),
     np.ndarray: (is_array, "an array of numbers"),
+    npt.NDArray[np.int64]: ((lambda value: is_array(value, "iu")), "an array of whole numbers"),
+    npt.NDArray[np.bool_]: ((lambda value: is_array(value, "b")), "an array of True and False"),
+}
+LISTED: dict[Any, Rule] = {
+    np.ndarray: (is_array_like, CHECKS[np.ndarray][1]),
+    sparse.csr_array: ((lambda value: sparse.issparse(value) or is_array_like(value)), CHECKS[np.ndarray][1]),
 }

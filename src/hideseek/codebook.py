@@ -156,7 +156,7 @@ class Codebook:
     def after(self, stage: int, gap: int) -> int | None:
         """The stage that follows after ``gap`` accesses (1: none was missed), or None where there is none for it."""
         if whole_number(gap, "gap", "Codebook.after") == 1 or not looks_back(self.scenario):
-            return self.stages[stage].then
+            return self.stages[whole_number(stage, "stage", "Codebook.after", 0, len(self.stages) - 1)].then
         return self.gaps[gap - 2] if gap - 2 < len(self.gaps) else None
 
     def simulate(self, walks: IntArray, words: Callable[[int], Unsigned]) -> IntArray:

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.arrays import IntArray
+from hideseek.arrays import IntArray, whole_number
 from hideseek.boundary import checked
 from hideseek.codebook import Codebook
 from hideseek.errors import StateError, broken_rule
@@ -327,7 +327,9 @@ class Device(StepDevice[_State]):
 
     def draw(self, stage: int, position: int, seen: Sequence[int], known: Sequence[int]) -> int | None:
         """The release that 32 fresh random bits draw after these releases at these places; None where no row is."""
-        table = self.codebook.stages[stage].tables[position]
+        stages, owner = self.codebook.stages, "Device.draw"
+        tables = stages[whole_number(stage, "stage", owner, 0, len(stages) - 1)].tables
+        table = tables[whole_number(position, "position", owner, 0, len(tables) - 1)]
         row = table.row(seen, known)
         if row < 0:
             return None

@@ -6,8 +6,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 from hideseek.arrays import FloatArray
+from hideseek.boundary import checked
+from hideseek.errors import broken_rule
 
 
+@checked
 class Estimate(float):
     """A number with its 95 % confidence ``interval``; where it is ``exact``, the interval is the number itself.
 
@@ -26,6 +29,8 @@ class Estimate(float):
         cls, value: float, interval: tuple[float, float] | None = None, hit_rate: Estimate | None = None
     ) -> Estimate:
         """Exact unless an interval is given."""
+        if interval is not None and not -np.inf < interval[0] <= interval[1] < np.inf:
+            raise broken_rule("interval", "Estimate", "two finite numbers, the smaller one first", interval)
         self = super().__new__(cls, value)
         self.exact = interval is None
         self.interval = (float(value), float(value)) if interval is None else interval

@@ -56,7 +56,7 @@ class Rows:
     block: sparse.csr_array | None = None
 
     def __post_init__(self) -> None:
-        matrix = sparse.csr_array(self.matrix, dtype=np.float64)
+        matrix = sparse_matrix(self.matrix, "matrix", "Rows")
         lower, upper = (np.asarray(side, dtype=np.float64) for side in (self.lower, self.upper))
         count = matrix.shape[0]
         if lower.shape != (count,) or upper.shape != (count,):
@@ -87,12 +87,9 @@ class Rows:
         """
         owner = "Rows.for_each_release"
         whole_number(releases, "releases", owner)
-        try:
-            own = sparse.csr_array(block, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise broken_rule("block", owner, "a matrix of numbers, [row, input]", type(block).__name__) from None
-        if own.ndim != 2:
-            raise broken_rule("block", owner, "a matrix of numbers, [row, input]", f"the shape {own.shape}")
+        own = sparse_matrix(block, "block", owner)
+        entries = 16 * releases * max(own.nnz, *own.shape)
+        refuse_if_too_large(entries, f"Rows for each of {releases} releases", "Use fewer releases.")
         largest = abs(own).max(axis=1).toarray().ravel()
         own = sparse.csr_array(sparse.diags_array(1 / np.where(largest > 0, largest, 1.0)) @ own)
         total = own.sum(axis=1)
@@ -114,6 +111,18 @@ class Rows:
         matrix = sparse.kron(own, sparse.eye_array(releases), format="csr")
         count = matrix.shape[0]
         return cls(sparse.csr_array(matrix), np.full(count, -np.inf), np.zeros(count), mend, own)
+
+
+def sparse_matrix(value: npt.ArrayLike | sparse.csr_array, parameter: str, owner: str) -> sparse.csr_array:
+    """A matrix of floats with at least one column."""
+    rule = "a matrix of numbers with at least one column"
+    try:  # by way of numpy, as scipy takes tuples for other things
+        matrix = sparse.csr_array(value if sparse.issparse(value) else np.asarray(value), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise broken_rule(parameter, owner, rule, type(value).__name__) from None
+    if matrix.ndim != 2 or not matrix.shape[1]:
+        raise broken_rule(parameter, owner, rule, f"the shape {matrix.shape}")
+    return matrix
 
 
 @checked

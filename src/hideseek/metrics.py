@@ -19,7 +19,7 @@ from typing import ParamSpec
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.arrays import FloatArray, IntArray, nonnegative, scalar, whole_number
+from hideseek.arrays import FloatArray, IntArray, nonnegative, scalar, shaped, whole_number
 from hideseek.boundary import checked, takes
 from hideseek.errors import broken_rule
 from hideseek.regions import Regions, distances
@@ -344,6 +344,8 @@ def same_length(left: IntArray, right: IntArray) -> None:
 
 def checked_weights(weights: Weights, parameter: str, owner: str) -> dict[int, float]:
     """Factors for places as a mapping, each finite and >= 0."""
+    if isinstance(weights, np.ndarray):
+        shaped(weights, (None,), parameter, owner)
     named = dict(weights.items() if isinstance(weights, Mapping) else enumerate(weights))
     return {
         whole_number(place, f"places in {parameter}", owner, least=0): scalar(factor, parameter, owner)

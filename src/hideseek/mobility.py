@@ -23,10 +23,12 @@ from hideseek.arrays import (
     encoded,
     frozen,
     nonnegative,
+    numbered,
     pairs_with_equal,
     product,
     refuse_if_too_large,
     scalar,
+    shaped,
     whole_number,
 )
 from hideseek.boundary import checked
@@ -265,8 +267,11 @@ class MarkovProfile(_Learned):
     ) -> MarkovProfile:
         """The chain on tuples of places, refused unless every state leads to every other."""
         length = checked_step(step, owner)
+        kernel = nonnegative(kernel, parameter, owner, 2)
+        shaped(states, (len(kernel), None), "states", owner)
+        numbered(states, kernel.shape[1], "states", owner)
         law = long_run_law(state_chain(states, kernel), states, parameter, owner)
-        return cls(frozen(states), frozen(kernel), frozen(law), regions, step if isinstance(step, str) else str(length))
+        return cls(frozen(states), kernel, frozen(law), regions, step if isinstance(step, str) else str(length))
 
     @classmethod
     def fit(
@@ -346,6 +351,7 @@ class MarkovProfile(_Learned):
 
     def following(self, past: IntArray, step: int) -> FloatArray:  # noqa: ARG002
         """The law of the next place after each of these pasts; the first places follow the long-run law."""
+        check_past(self, past)
         length = past.shape[1]
         if length == self.order:
             return self.transition[state_index(self.states, past, self.places)]
@@ -460,10 +466,20 @@ class PeriodicProfile(_Learned):
 
     def following(self, past: IntArray, step: int) -> FloatArray:
         """The law of the next place, at the time of day that ``step`` falls on."""
+        check_past(self, past)
         if past.shape[1] == 0:
             return np.broadcast_to(self.law_at(self.start + step), (len(past), self.places))
         departed = (self.start + step - 1) % self.steps_a_day
         return np.asarray(self.slots[departed // self.steps_a_slot][past[:, -1]])
+
+
+def check_past(profile: MarkovProfile | PeriodicProfile, past: IntArray) -> None:
+    """Refuse pasts that are longer than the profile looks back, or hold what is no place."""
+    owner = f"{type(profile).__name__}.following"
+    if past.ndim != 2 or past.shape[1] > profile.memory:
+        rule = f"an array [past, place] with at most {profile.memory} places per past"
+        raise broken_rule("past", owner, rule, f"the shape {past.shape}")
+    numbered(past, profile.places, "past", owner)
 
 
 def regions_of(profile: MarkovProfile | PeriodicProfile) -> Regions:
@@ -566,4 +582,4 @@ def reducible(places: Sequence[int], parameter: str, owner: str) -> ReducibleErr
     }
     got = f"one with {len(places)} places that are not left once entered{named}"
     rule = "a chain in which every place leads to every other"
-    return ReducibleError(rule_text(parameter, owner, rule, got, ways[parameter]), tuple(places))
+    return ReducibleError(rule_text(parameter, owner, rule, got, ways.get(parameter, "")), tuple(places))

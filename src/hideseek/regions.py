@@ -14,7 +14,7 @@ import pandas as pd
 from pyproj import Geod, Proj, Transformer
 from scipy.spatial import KDTree
 
-from hideseek.arrays import FloatArray, IntArray, frozen, refuse_if_too_large, whole_number
+from hideseek.arrays import FloatArray, IntArray, frozen, numbered, refuse_if_too_large, whole_number
 from hideseek.boundary import checked
 from hideseek.errors import MissingExtraError, broken_rule
 from hideseek.traces import check_traces
@@ -168,7 +168,7 @@ class Grid(_ByCentre):
 
     def keep(self, places: Iterable[int]) -> Grid:
         """Only these cells, renumbered in this order."""
-        return replace(self, kept=tuple(int(cell) for cell in self._cells[list(places)]))
+        return replace(self, kept=tuple(int(cell) for cell in self._cells[kept(places, len(self), "Grid.keep")]))
 
 
 @checked
@@ -213,7 +213,7 @@ class Places(_ByCentre):
 
     def keep(self, places: Iterable[int]) -> Places:
         """Only these places, renumbered in this order."""
-        index = list(places)
+        index = kept(places, len(self), "Places.keep")
         latitudes, longitudes = self.centres[index].T
         return Places(latitudes, longitudes, tuple(self.names[k] for k in index) if self.names else ())
 
@@ -273,7 +273,7 @@ class Hexagons(_ByCentre):
 
     def keep(self, places: Iterable[int]) -> Hexagons:
         """Only these cells, renumbered in this order."""
-        return Hexagons(tuple(self.cells[k] for k in places))
+        return Hexagons(tuple(self.cells[k] for k in kept(places, len(self), "Hexagons.keep")))
 
 
 @checked
@@ -307,6 +307,13 @@ def plane(regions: Regions) -> FloatArray:
     x, y, z = in_space(latitude, longitude).mean(axis=0)  # also across the date line
     centre = {"lat_0": np.degrees(np.arctan2(z, np.hypot(x, y))), "lon_0": np.degrees(np.arctan2(y, x))}
     return np.stack(Proj(proj="aeqd", ellps="WGS84", **centre)(longitude, latitude), axis=1)
+
+
+def kept(places: Iterable[int], count: int, owner: str) -> IntArray:
+    """Numbers of places that there are."""
+    index = np.array(list(places), dtype=np.int64)
+    numbered(index, count, "places", owner)
+    return index
 
 
 def in_space(latitudes: FloatArray, longitudes: FloatArray) -> FloatArray:

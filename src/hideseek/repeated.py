@@ -24,8 +24,10 @@ from hideseek.arrays import (
     distribution,
     encoded,
     frozen,
+    numbered,
     refuse_if_too_large,
     scalar,
+    shaped,
     whole_number,
 )
 from hideseek.boundary import checked
@@ -113,6 +115,8 @@ class RepeatedGame:
 
     def index(self, vectors: IntArray) -> IntArray:
         """Which state each vector of known places is."""
+        shaped(vectors, (None, self.states.shape[1]), "vectors", "RepeatedGame.index")
+        numbered(vectors, self.profile.places, "vectors", "RepeatedGame.index")
         return state_index(self.states, vectors, self.profile.places)
 
     def at(self, belief: npt.ArrayLike) -> Game:
@@ -132,6 +136,7 @@ class RepeatedGame:
         >>> RepeatedGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1).among(np.array([0.0, 1.0])).inputs
         array([[1]])
         """
+        belief = self.belief(belief)
         on = np.flatnonzero(belief)
         mass = belief[on]
         return Game(
@@ -146,6 +151,8 @@ class RepeatedGame:
         >>> game.learned(np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.6, 0.4]]), release=1)
         array([0.2, 0.8])
         """
+        shaped(table, (len(self.states), None), "table", "RepeatedGame.learned")
+        whole_number(release, "release", "RepeatedGame.learned", 0, table.shape[1] - 1)
         weight = self.belief(belief) * table[:, release]
         if not weight.sum() > 0:
             raise broken_rule("release", "RepeatedGame", "one that the table can produce at this belief", release)
@@ -212,6 +219,7 @@ class RepeatedGame:
         >>> game.cut(np.array([[1.0, 0.0], [1.0, 0.0]]), price=0.0)  # he always guesses 0
         array([0., 1.])
         """
+        shaped(attack, (self.cost.shape[1], len(self.error)), "attack", "RepeatedGame.cut")
         return np.asarray(price * self.budget + (self.error.T @ attack.T - price * self.cost).max(axis=1))
 
     @cached_property

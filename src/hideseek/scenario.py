@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hideseek.arrays import IntArray, refuse_if_too_large, whole_number
+from hideseek.arrays import IntArray, refuse_if_too_large, shaped, whole_number
 from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 
@@ -114,6 +114,7 @@ class Scenario:
 
     def causal_groups(self, inputs: IntArray) -> list[tuple[int, IntArray]]:
         """For every release before the last known place: its number, and which inputs look alike by then."""
+        shaped(inputs, (None, len(self.known)), "inputs", "Scenario.causal_groups")
         known = np.array(self.known)
         groups = []
         for length, moment in enumerate(self.release, start=1):

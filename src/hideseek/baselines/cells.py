@@ -50,6 +50,12 @@ class Edges:
         return (away * self.across).sum(axis=2), self.low + foot, self.high + foot
 
 
+def on_plane(points: FloatArray, owner: str, rule: str = "finite numbers, [point, 2]") -> None:
+    """Refuse what are not points [point, 2]."""
+    if points.ndim != 2 or points.shape[1] != 2 or not len(points) or not np.isfinite(points).all():
+        raise broken_rule("points", owner, rule, f"the shape {points.shape}")
+
+
 def voronoi_edges(points: FloatArray) -> Edges:
     """The edges between the cells of points on a plane, each cut from the line halfway by all other points.
 
@@ -57,8 +63,10 @@ def voronoi_edges(points: FloatArray) -> Edges:
     >>> edges.one.tolist(), edges.other.tolist(), edges.high.tolist()
     ([0, 1], [1, 2], [inf, inf])
     """
-    if points.ndim != 2 or points.shape[1] != 2 or len(np.unique(points, axis=0)) < max(2, len(points)):
-        raise broken_rule("points", "voronoi_edges", "two or more different points [point, 2]", points.shape)
+    rule = "two or more different points [point, 2]"
+    on_plane(points, "voronoi_edges", rule)
+    if len(np.unique(points, axis=0)) < max(2, len(points)):
+        raise broken_rule("points", "voronoi_edges", rule, points.shape)
     parts = []
     for one, origin in enumerate(points[:-1]):
         to = points - origin

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import lambertw
 
 from hideseek.arrays import FloatArray, scalar
-from hideseek.baselines.cells import nearest_place_law, round_flow, voronoi_edges
+from hideseek.baselines.cells import nearest_place_law, on_plane, round_flow, voronoi_edges
 from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 from hideseek.game import Game
@@ -28,6 +28,7 @@ def draw_planar_laplace(points: FloatArray, epsilon: float, generator: np.random
     True
     """
     rate = scalar(epsilon, "epsilon", "draw_planar_laplace", "a number > 0", POSITIVE)
+    on_plane(points, "draw_planar_laplace")
     share, angle = generator.random(len(points)), generator.uniform(0, 2 * np.pi, len(points))
     radius = -(lambertw((share - 1) / math.e, k=-1).real + 1) / rate
     return np.asarray(points + radius[:, None] * np.c_[np.cos(angle), np.sin(angle)])

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.arrays import FloatArray, nonnegative, scalar
+from hideseek.baselines.cells import on_plane
 from hideseek.boundary import checked
 from hideseek.errors import broken_rule
 from hideseek.game import Game
@@ -66,6 +67,7 @@ def uniform_squares(points: FloatArray, half_side: float) -> Mechanism:
            [0.   , 0.5  , 0.5  ]])
     """
     half = scalar(half_side, "half_side", "uniform_squares")
+    on_plane(points, "uniform_squares")
     away = np.abs(points[:, None] - points).max(axis=2).round(3)  # what is as far to the millimetre comes in together
     smaller, larger = away[away <= half].max(), away[away > half].min(initial=np.inf)
     share = (half - smaller) / (larger - smaller)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hideseek.arrays import BoolArray, FloatArray, IntArray, scalar, whole_number
+from hideseek.arrays import BoolArray, FloatArray, IntArray, numbered, refuse_if_too_large, scalar, shaped, whole_number
 from hideseek.baselines.cells import (
     Edges,
     Hull,
@@ -23,6 +23,7 @@ from hideseek.mobility import MarkovProfile, regions_of
 from hideseek.regions import plane
 
 DELTA = 0.01  # the true place is replaced in one step of a hundred at most, on average: so little is lost without noise
+FEWER = "Simulate fewer sequences at a time."
 REMEMBERED = 2**28  # bytes of tables that are kept, since walks return to the same sets of likely places
 
 
@@ -71,10 +72,14 @@ class Predictive:
 
     def start(self, sequences: int) -> IntArray:
         """Nothing was released yet: -1."""
-        return np.full(whole_number(sequences, "sequences", "Predictive.start", least=0), -1)
+        count = whole_number(sequences, "sequences", "Predictive.start", least=0)
+        refuse_if_too_large(8 * count, f"The states of {count} sequences", FEWER)
+        return np.full(count, -1)
 
     def tables(self, state: IntArray) -> tuple[FloatArray, IntArray]:
         """One table for every last release that occurs."""
+        shaped(state, (None,), "state", "Predictive.tables")
+        numbered(state, self.symbols, "state", "Predictive.tables", least=-1)
         last, which = np.unique(state, return_inverse=True)
         tables = np.repeat(self.fresh[None], len(last), axis=0)
         for table, prediction in zip(tables, last, strict=True):
@@ -156,10 +161,12 @@ class DeltaLocationSet:
     def start(self, sequences: int) -> FloatArray:
         """Before anything is exposed, the belief is the long-run law."""
         count = whole_number(sequences, "sequences", "DeltaLocationSet.start", least=0)
+        refuse_if_too_large(8 * count * self.symbols, f"The beliefs of {count} sequences", FEWER)
         return np.tile(self.profile.stationary, (count, 1))
 
     def likely(self, state: FloatArray) -> BoolArray:
         """The fewest places that hold 1 - delta of each belief, the first of equals, [sequence, place]."""
+        shaped(state, (None, self.symbols), "state", "DeltaLocationSet.likely")
         order = np.argsort(-state, axis=1, kind="stable")
         ranked = np.take_along_axis(state, order, axis=1)
         before = np.cumsum(ranked, axis=1) - ranked
@@ -169,6 +176,9 @@ class DeltaLocationSet:
 
     def noise_on(self, chosen: BoolArray) -> FloatArray:
         """The table of a set of likely places, made once."""
+        shaped(chosen, (self.symbols,), "chosen", "DeltaLocationSet.noise_on")
+        if not chosen.any():
+            raise broken_rule("chosen", "DeltaLocationSet.noise_on", "a set with at least one place", "none")
         key = chosen.tobytes()
         if key not in self.made:
             if len(self.made) > REMEMBERED // (8 * self.symbols**2):
@@ -188,11 +198,14 @@ class DeltaLocationSet:
     def tables(self, state: FloatArray) -> tuple[FloatArray, IntArray]:
         """One table for every set of likely places that occurs."""
         sets, which = np.unique(self.likely(state), axis=0, return_inverse=True)
-        return np.stack([self.noise_on(chosen) for chosen in sets]), which.ravel()
+        tables = np.array([self.noise_on(chosen) for chosen in sets], np.float64)
+        return tables.reshape(-1, self.symbols, self.symbols), which.ravel()
 
     def after(self, state: FloatArray, exposed: IntArray) -> FloatArray:
         """The belief by Bayes' rule, one step on; what the tables cannot produce tells nothing."""
         tables, which = self.tables(state)
+        shaped(exposed, (len(state),), "exposed", "DeltaLocationSet.after")
+        numbered(exposed, self.symbols, "exposed", "DeltaLocationSet.after")
         weight = state * tables[which, :, exposed]
         weight = np.where(weight.any(axis=1, keepdims=True), weight, state)
         return np.asarray((weight / weight.sum(axis=1, keepdims=True)) @ self.profile.transition)
