@@ -50,7 +50,7 @@ def test_plan_trains_simulates_and_writes_what_it_says(run, profile, tmp_path):
 def test_plan_tells_it_in_words_too(run, profile):
     status, out, err = run("plan", profile, *QUICK)
     assert status == 0, err
-    assert re.search(r"at least \d+\.\d% of what any device that keeps this budget can reach", out)
+    assert re.search(r"at least \d+\.\d% of what any mechanism can reach that keeps this budget given every rel", out)
     for word in (
         "at most, budget given all",
         "at most, budget on average",

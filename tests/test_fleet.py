@@ -139,6 +139,9 @@ def test_the_fleet_is_told_in_words(run, undisturbed, city):
     assert re.search(r"done by a run before\s*│\s*4", out)
     assert "kept of the ceiling" in out
     assert "labels.parquet" in out
+    facts = json.loads(run("fleet", city, "--out", undisturbed, *WORDS, "--json")[1])
+    for told in (" ".join(out.split()), facts["assumption"]):
+        assert "times of the accesses tell nothing about the place" in told
 
 
 def test_the_command_hands_every_option_over(run, monkeypatch):

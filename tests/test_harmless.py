@@ -6,16 +6,18 @@ import csv
 import io
 import json
 import sys
+from html import escape
 
 import pandas as pd
 import pytest
 
-from hideseek import synthetic_city, trade_off
+from hideseek import study, synthetic_city, trade_off
 from hideseek.cli import main
 from hideseek.figures import curve_figure
 from hideseek.harmless import csv_bytes
 from hideseek.report import Section, Table, html_report
 from tests.games import euclid_game
+from tests.test_study import stroll
 
 CITY = synthetic_city(people=2, days=4, seed=1)
 RING, CLEAR, BACKWARDS = "\x07", "\x1b[2J", "\u202e"
@@ -102,6 +104,41 @@ def test_a_fleet_and_a_comparison_are_shown(run, city, tmp_path):
     assert status == 0, err
     assert_harmless(out, err)
     assert SHOWN.replace("/", "|") in joined(out)
+
+
+def test_users_with_hostile_names_are_studied_compared_and_protected(run, monkeypatch, tmp_path):
+    """From the traces to whatever is written: what is active in an id is so nowhere, and no two are taken for one."""
+    tag = f"<script>alert(1)</script>[/home]{CLEAR}{BACKWARDS}\n{LINK}"
+    shown = r"<script>alert(1)</script>[/home]\x1b[2J\u202e\n" + LINK
+    pd.concat([stroll(tag, 4, 1), stroll(LINK, 4, 2)]).to_csv(tmp_path / "street.csv", index=False)
+    monkeypatch.setattr(sys.modules["hideseek.study.run"], "CELLS", 4)
+    found = []
+
+    def once(*words, **names):
+        found[:] = found or [study(*words, **names, budgets=(0.5,))]
+        return found[0]
+
+    monkeypatch.setattr(sys.modules["hideseek.study"], "study", once)
+    hamming = ("--privacy", "hamming", "--quality", "hamming", "--workers", "1")
+    planned = ("study", "--data", "street.csv", "--box", "0,0.1,0,1", "--users", 2, "--steps", 10, "--out", "study")
+    compared = ("compare", "--data", "street.csv", "--user", tag, "--grid", "1x2", "--accesses", 2, "--walks", 2)
+    protected = ("fleet", "street.csv", "--grid", "1x2", "--out", "fleet")
+    for words in ((*planned, "--planners", "plain,far-sighted"), (*compared, "--out", "compare"), protected):
+        for command in (words, (*words, "--json")):
+            status, out, err = run(*command, *hamming)
+            assert status == 0, err
+            assert_harmless(out, err)
+    with (tmp_path / "study" / "rows.csv").open(newline="") as stream:
+        assert {row["user"] for row in csv.DictReader(stream)} == {shown, f"'{LINK}"}
+    assert set(pd.read_parquet(tmp_path / "fleet" / "labels.parquet")["user"]) == {tag, LINK}
+    assert escape(shown) in (tmp_path / "study" / "report.html").read_text()
+    written = [path for name in ("study", "compare", "fleet") for path in (tmp_path / name).rglob("*")]
+    assert_harmless(*(path.name for path in written))
+    for path in written:
+        if path.suffix in {".csv", ".html"}:
+            content = path.read_bytes().decode()
+            assert_harmless(content)
+            assert path.suffix == ".csv" or "<script" not in content
 
 
 def test_json_is_exact_and_harmless(run, city):

@@ -485,6 +485,8 @@ def test_what_fails_is_seen_as_well_as_what_passes(found, run, monkeypatch, tmp_
     assert "monotone" in {finding.name for finding in failed}
     told = f"{len(doctored.findings) - len(failed)} of {len(doctored.findings)} findings PASS; FAIL: monotone"
     assert told in " ".join(out.split())
+    lines = [line for line in out.splitlines() if ": PASS if " in line]
+    assert lines == [f"{finding.name}: PASS if {finding.rule}." for finding in failed]
     report = (tmp_path / "paper" / "report.html").read_text()
     assert told in report
     assert report.count('class="words FAIL">FAIL<') == len(failed)

@@ -325,6 +325,16 @@ def test_the_command_leaves_a_report_where_asked(run, asked, tmp_path):
     assert (tmp_path / "seen" / "report.html").exists()
 
 
+def test_a_study_says_for_whom_its_bound_holds_and_what_it_assumes(run, asked, tmp_path):
+    told = " ".join(run("study", "--out", "seen")[1].split())
+    facts = json.loads(run("study", "--json")[1])
+    page = (tmp_path / "seen" / "report.html").read_text()
+    for text in (told, facts["bound_holds_for"], page):
+        assert "keep the budget given every release. For a codebook only the ceiling holds." in text
+    for text in (told, facts["assumption"], page):
+        assert "tell nothing about the place" in text
+
+
 @pytest.mark.parametrize(
     ("wrong", "match"),
     [

@@ -384,6 +384,11 @@ def test_quoted_fields_may_hold_separators(tmp_path):
     assert read_traces(put(tmp_path, "x.csv", text))["user_id"].tolist() == ["a", "b;b"]
 
 
+def test_a_line_break_in_a_name_tells_it_from_the_name_without(tmp_path):
+    text = 'uid,datetime,lat,lng\n"two\nlines",2020-01-01,1,2\ntwolines,2020-01-01,1,2\n'
+    assert read_traces(put(tmp_path, "x.csv", text))["user_id"].tolist() == ["two\nlines", "twolines"]
+
+
 def test_a_quote_left_open_costs_one_row_and_not_the_rest(tmp_path):
     text = 'uid,datetime,lat,lng\n"a,2020-01-01,1\na,2020-01-02,1,2\na,2020-01-03,1,2\n'
     with pytest.warns(TraceWarning, match=r"1 of 3 rows .* x\.csv, line 2: row must be of as many"):

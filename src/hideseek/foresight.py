@@ -20,6 +20,10 @@ from hideseek.planner import Planner, Player
 from hideseek.repeated import RepeatedGame
 
 STEPS, WALKS = 1000, 10
+FOR_WHOM = (
+    "At most, by the cuts: this holds for mechanisms that answer at every access and keep the budget given every "
+    "release. For a codebook only the ceiling holds."
+)
 SETTLING = 20  # accesses at the start of a walk that do not count: before anything is exposed he knows least
 
 

@@ -570,7 +570,7 @@ def _blocks(text: str, start: int) -> Iterator[str]:
 
 def _lines(text: str, start: int) -> Iterator[str]:
     for block in _blocks(text, start):
-        yield from block.split("\n")
+        yield from (f"{line}\n" for line in block.split("\n"))
 
 
 def _well_quoted(text: str, start: int, separator: str) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 from hideseek.codebook import Codebook, GapCase, looks_back
 from hideseek.estimate import Estimate
 from hideseek.evaluate import ASSUMPTION, ROUNDING, Label
-from hideseek.foresight import Foresight
+from hideseek.foresight import FOR_WHOM, Foresight
 from hideseek.game import Game
 from hideseek.metrics import Metric
 from hideseek.planner import Planner
@@ -198,6 +198,7 @@ def plan_facts(game: RepeatedGame, planner: Planner, found: Foresight) -> dict[s
         "certified": found.certified,
         "assumption": ASSUMPTION,
         **asdict(found),
+        "bound_holds_for": FOR_WHOM,
         "warning": HABITS,
     }
 

@@ -14,7 +14,9 @@ from hideseek.arrays import whole_number
 from hideseek.data import synthetic_city
 from hideseek.days import BAY, CITY, PACIFIC
 from hideseek.errors import broken_rule
+from hideseek.evaluate import ASSUMPTION
 from hideseek.fleet import Fleet, Job, fleet
+from hideseek.foresight import FOR_WHOM
 from hideseek.game import Game
 from hideseek.metrics import MetricName, metric_of
 from hideseek.mobility import regions_of
@@ -92,6 +94,9 @@ def reproduce_command(
     print_table(f"The paper's findings on {len(found.users)} {source}", shown[0], shown[1:], words=4)
     colour = "green" if all(one.passed for one in found.findings) else "red"
     say((in_sum(found.findings), f"bold {colour}"))
+    for one in found.findings:
+        if not one.passed:
+            say(f"{one.name}: PASS if {one.rule}.")
     say("The report with the figures, readable by you only: ", (str(files["report"]), "bold"))
 
 
@@ -139,6 +144,7 @@ def compare_command(
     most = f"No mechanism that loses as little exceeds {found.ceiling:.4g}"
     loss = f"All lose {found.quality_loss:.6g} ({named(d_q)}).{apart_words(found)}"
     say(f"{loss} {most}; shown nothing, the adversary errs by {found.prior_risk:.4g}.")
+    say(ASSUMPTION)
     say("The report with the figure, readable by you only: ", (str(files["report"]), "bold"))
 
 
@@ -187,8 +193,8 @@ def study_command(
     print_table(
         f"Privacy ({named(found.privacy)}) in the mean over {users} {source}", table.header, table.rows, table.words
     )
-    for finding in found.findings:
-        say(finding)
+    for told in (*found.findings, FOR_WHOM, ASSUMPTION):
+        say(told)
     if files:
         say("The report with the figure, readable by you only: ", (str(files["report"]), "bold"))
 
@@ -237,10 +243,11 @@ def fleet_command(
         note("Interrupted. The same command goes on where this one was.")
         raise
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(found) | {"assumption": ASSUMPTION})
     else:
         print_table(f"A fleet of {found.users} users", ("", ""), fleet_words(found))
         say("The labels: ", (found.labels, "bold"), f"; the codebooks lie beside. {OTHERS}")
+        say(ASSUMPTION)
     if not found.codebooks:
         raise typer.Exit(1)
 

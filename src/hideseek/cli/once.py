@@ -62,13 +62,17 @@ def demo(
 ) -> None:
     """Do the whole job on a synthetic person, and write a report to look at."""
     from hideseek.demo import STEPS, run_demo, table_of
+    from hideseek.foresight import FOR_WHOM
     from hideseek.report import foresight_table
 
     with progress_bar("demo", STEPS) as advance:
         result = run_demo(folder, seed, advance)
     if as_json:
         files = {"report": str(result.report), "codebook": str(result.codebook)}
-        foresight = {name: vars(one) | {"interval": one.kept.interval} for name, one in result.foresight.items()}
+        foresight = {
+            name: vars(one) | {"interval": one.kept.interval, "bound_holds_for": FOR_WHOM}
+            for name, one in result.foresight.items()
+        }
         facts = {"rows": [asdict(row) for row in result.rows], "label": label_facts(result.label)}
         print_json(facts | {"foresight": foresight} | files)
         return
@@ -77,6 +81,7 @@ def demo(
     print_label(result.label, "m")
     table = foresight_table(result.foresight, "m")
     print_table("Planning ahead, against who remembers everything", table.header, table.rows)
+    say(FOR_WHOM)
     say("The report with the figures: ", (str(result.report), "bold"))
 
 

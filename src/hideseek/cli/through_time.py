@@ -18,7 +18,7 @@ from hideseek.design import design
 from hideseek.device import Device
 from hideseek.errors import broken_rule
 from hideseek.evaluate import ASSUMPTION, evaluate
-from hideseek.foresight import STEPS, follow
+from hideseek.foresight import FOR_WHOM, STEPS, follow
 from hideseek.foresight import WALKS as LEAST_STEPS
 from hideseek.live import LiveDevice
 from hideseek.metrics import MetricName, metric_of
@@ -314,6 +314,7 @@ def plan_command(
     words = [*plan_words(game, planner, found), ("trained in", f"{seconds:.1f} s")]
     print_table(f"A plan over {profile.places} places", ("", ""), words)
     share = found.certified
-    reached = (f"at least {share:.1%} of what any device that keeps this budget can reach", "bold")
-    say("It reaches ", reached, " in the long run (95 % sure).")
+    most = f"at least {share:.1%} of what any mechanism can reach that keeps this budget given every release"
+    say("It reaches ", (most, "bold"), " in the long run (95 % sure).")
+    say(FOR_WHOM)
     say("The plan, readable by you only: ", (str(path), "bold"), f". {HABITS}")

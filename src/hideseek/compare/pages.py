@@ -44,7 +44,7 @@ def facts_of(comparison: Comparison) -> dict[str, object]:
         }
         for row in comparison.rows
     ]
-    return {**vars(comparison), "rows": rows}
+    return {**vars(comparison), "rows": rows, "assumption": ASSUMPTION}
 
 
 def table_of(comparison: Comparison) -> Table:

@@ -10,6 +10,7 @@ import pandas as pd
 from hideseek.evaluate import ASSUMPTION
 from hideseek.figures import foresight_figure, save
 from hideseek.files import write_privately
+from hideseek.foresight import FOR_WHOM
 from hideseek.harmless import csv_bytes
 from hideseek.planner import Outlook
 from hideseek.report import Section, Table, html_report
@@ -26,6 +27,8 @@ def facts_of(study: Study) -> dict[str, object]:
         "rows": [{name: getattr(row, name) for name in (*FIELDS, "ceiling", "places")} for row in study.rows],
         "means": [vars(mean) | {"interval": mean.kept.interval} for mean in study.means],
         "findings": study.findings,
+        "bound_holds_for": FOR_WHOM,
+        "assumption": ASSUMPTION,
         "privacy_metric": named(study.privacy),
         "quality_metric": named(study.quality),
         "steps": study.steps,
@@ -103,8 +106,8 @@ def write_pages(study: Study, source: str, out: Path) -> dict[str, Path]:
             f"errors ({named(study.privacy)}) of who remembers everything exposed so far (filter), and of who knows "
             "what is exposed later too (smoother). Kept is the filter's share of the ceiling, with half of its 95 % "
             "confidence interval. The ceiling is the best for one access: in the long run no mechanism of this budget "
-            "gives more. The cuts of the far-sighted planner prove still less: no share is larger than stands under at "
-            f"most. The loss of quality is in {named(study.quality)}.",
+            f"gives more. The cuts of the far-sighted planner prove still less. {FOR_WHOM} The loss of quality is in "
+            f"{named(study.quality)}.",
             table=table_of(study),
         ),
         Section(

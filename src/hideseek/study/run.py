@@ -54,9 +54,9 @@ class Row:
     """One planner for one user at one ``budget``, a share of what it takes to tell nothing.
 
     ``filter`` and ``smoother`` are the mean errors, at an access, of who remembers everything exposed so far, or knows
-    what is exposed later too; no mechanism makes the former exceed the ``ceiling``, nor the ``bound``, which is the
-    lowest proved for this user and budget. ``kept`` is the filter's share of the ceiling. Errors are in the unit of
-    the privacy metric, ``quality_loss`` in that of the quality metric.
+    what is exposed later too; no mechanism makes the former exceed the ``ceiling``, and none that keeps the budget
+    given every release the ``bound``, which is the lowest proved for this user and budget. ``kept`` is the filter's
+    share of the ceiling. Errors are in the unit of the privacy metric, ``quality_loss`` in that of the quality metric.
     """
 
     user: str
