@@ -29,6 +29,7 @@ from hideseek import (
     MarkovProfile,
     Mechanism,
     Places,
+    Planner,
     RepeatedGame,
     Scenario,
     attack,
@@ -41,12 +42,15 @@ from hideseek import (
     hamming,
     load_profile,
     plan,
+    possible_trajectories,
     read_traces,
     sensitive,
+    study,
     synthetic_city,
     trade_off,
 )
 from hideseek.data.city import city_people
+from hideseek.days import CITY
 from hideseek.game import Game
 from hideseek.options import places_from
 from hideseek.profile_file import is_profile
@@ -194,16 +198,32 @@ def constant(*shape: int) -> np.ndarray:
 
 def codebook() -> object:
     """A small one."""
-    return design(CHAIN, Scenario.past_present(1), HAMMING, HAMMING, 0.1, workers=1)
+    return designed(Scenario.past_present(1))
+
+
+def designed(scenario: Scenario) -> object:
+    """The small codebook of a scenario."""
+    return design(CHAIN, scenario, HAMMING, HAMMING, 0.1, workers=1)
+
+
+def planned(**asked: object) -> Planner:
+    """A small planner."""
+    return plan(CHAIN, HAMMING, HAMMING, budget=0.1, **({"walks": 2} | asked))
 
 
 def followed(steps: int) -> object:
     """What a small planner reaches in so many steps."""
-    game = RepeatedGame.of(CHAIN, HAMMING, HAMMING, budget=0.1)
-    return follow(game, plan(CHAIN, HAMMING, HAMMING, budget=0.1, walks=2), steps=steps)
+    return follow(RepeatedGame.of(CHAIN, HAMMING, HAMMING, budget=0.1), planned(), steps=steps)
+
+
+def long_study() -> object:
+    """That of one person at many budgets in many steps."""
+    traces, budgets = synthetic_city(people=4, days=7), np.linspace(0.1, 1, 2000)
+    return study(traces, CITY, users=1, steps=10**6, budgets=budgets, workers=1)
 
 
 NEEDS = r"would need about \d[\d.e+]* GiB"
+TAKES = r"would take about \d[\d.e+]* days or more; 7 are allowed\. \w+"
 Bombs = dict[str, tuple[str, "Callable[[Path], object]"]]  # by name: what comes of it
 
 
@@ -330,6 +350,31 @@ PARAMETERS: Bombs = {
     "many days": (NEEDS, lambda _: synthetic_city(days=10**9)),
     "a long memory": (NEEDS, lambda _: Scenario.past_present(10**9)),
     "a long way between": (NEEDS, lambda _: Scenario.in_between(10**9)),
+    **{
+        f"a design for {name}": (f"A design for about .* {NEEDS}", lambda _, own=scenario: designed(own))
+        for name, scenario in {
+            "a memory of 40": Scenario.past_present(40),
+            "a memory of 10,000": Scenario.past_present(10_000),
+            "a way of 40": Scenario.past_present(40, "transition"),
+            "40 known places": Scenario(target=(0,), known=tuple(range(-40, 1))),
+            "40 releases": Scenario(target=(0,), release=tuple(range(40)), known=(0,)),
+            "40 places between": Scenario.in_between(40),
+        }.items()
+    },
+    "a design of rare accesses": (TAKES, lambda _: designed(Scenario(target=(0,), every=10**12))),
+    "a plan of rare accesses": (TAKES, lambda _: planned(scenario=Scenario(target=(0,), every=10**12))),
+    "a distant past": (TAKES, lambda _: possible_trajectories(CHAIN, (-(10**12), 0))),
+    "an endless training": (TAKES, lambda _: planned(walks=10**12)),
+    "long runs on many walks": (TAKES, lambda _: evaluate(codebook(), CHAIN, accesses=10**5, walks=5 * 10**6)),
+    "a long attack on many walks": (
+        TAKES,
+        lambda _: attack(Mechanism(np.eye(2)), CHAIN, "filter", HAMMING, accesses=10**5, walks=5 * 10**6),
+    ),
+    "a long comparison on many walks": (
+        TAKES,
+        lambda _: compare(CHAIN, HAMMING, HAMMING, 0.1, accesses=10**5, walks=5 * 10**6),
+    ),
+    "a long study": (TAKES, lambda _: long_study()),
     "many budgets": (
         NEEDS,
         lambda _: trade_off(Game.from_prior([0.5, 0.5], HAMMING, HAMMING, 0.1), np.linspace(0, 1, 10**5)),

@@ -14,7 +14,15 @@ from itertools import repeat
 import numpy as np
 from scipy import sparse
 
-from hideseek.arrays import FloatArray, IntArray, encoded, product, refuse_if_too_large, whole_number
+from hideseek.arrays import (
+    FloatArray,
+    IntArray,
+    encoded,
+    product,
+    refuse_if_too_large,
+    refuse_if_too_long,
+    whole_number,
+)
 from hideseek.codebook import Codebook
 from hideseek.errors import CodebookError, broken_rule
 from hideseek.joint import gather
@@ -30,6 +38,7 @@ ENUMERATED = 20_000  # exposed sequences up to which all are tried
 BATCH = 2**23  # numbers that one pass over walks may keep
 STEP_SIZE, WALK_SIZE = 1024, 96  # bytes for each step of a run, whatever the places, and for what is kept of a walk
 AT_ONCE = 500  # walks in one pass: more would gain nothing
+PASS = 1e-4  # seconds for one step of one pass over two places, where one adversary reads it; others take longer
 TIE = 1e-6  # guesses whose errors differ by less, as a share of the largest error, are equally good
 LAWFUL = 1e-6  # by how much the rows of a policy's table may miss a sum of 1
 AS_LIKELY = 1e-9  # paths whose probabilities differ by less, relatively, are equally likely
@@ -202,7 +211,6 @@ class Course:
         steps = self.accesses * self.every
         what = f"A run of {self.accesses} accesses over {places} places"
         refuse_if_too_large(steps * (STEP_SIZE + 48 * places), what, "Look at a shorter run.")
-        self.moves = list(self._moves())
         self._aims: dict[tuple[int, tuple[int, ...]], Aim] = {}
         self._likely: tuple[tuple[int, int, bytes, bytes], FloatArray] | None = None
 
@@ -220,9 +228,18 @@ class Course:
         last = (self.accesses - 1) * self.every
         return [step for step in range(last) if step % self.every not in self.release]
 
+    @property
+    def end(self) -> int:
+        """The step of the last target, that of the access after the run."""
+        return self.accesses * self.every + self.reach
+
+    @cached_property
+    def moves(self) -> list[Move]:
+        """The moves up to the end; those of an unchanging chain are made once."""
+        return list(self._moves())
+
     def _moves(self) -> Iterator[Move]:
-        """The moves up to the target of the access after the run; those of an unchanging chain are made once."""
-        end = self.accesses * self.every + self.reach
+        end = self.end
         needed: list[set[int]] = [{step} for step in range(end + 1)]
         for access in range(self.accesses + 1):
             scenario = self.kind(access).scenario
@@ -398,8 +415,7 @@ class Course:
 
     def exposures(self, walks: int, seed: int) -> Iterator[tuple[IntArray, FloatArray, int]]:
         """Exposed sequences [sequence, step] in batches, all that can be or those of walks; weights; how many."""
-        if not self.sequences:
-            refuse_if_too_large(WALK_SIZE * walks, f"What is found on {walks} walks", "Ask for fewer walks.")
+        self.refuse_many(walks)
         size = BATCH // (len(self.moves) * max(len(move.states) for move in self.moves))
         batches = range(0, self.sequences or walks, min(max(size, 1), AT_ONCE))
         generator = np.random.default_rng(seed)
@@ -411,6 +427,15 @@ class Course:
                 yield exposed[probability > 0], probability[probability > 0], start + count
             else:
                 yield self.simulated(count, generator), np.full(count, 1 / walks), start + count
+
+    def refuse_many(self, walks: int) -> None:
+        """Refuse what could not be kept of so many walks, or would not end, before anything is done for them."""
+        if not self.sequences:
+            refuse_if_too_large(WALK_SIZE * walks, f"What is found on {walks} walks", "Ask for fewer walks.")
+        at_once = min(max(BATCH // (self.end * self.profile.places), 1), AT_ONCE)
+        seconds = PASS * self.end * ((self.sequences or walks) / at_once)
+        what = f"A run of {self.accesses} accesses on {walks} walks"
+        refuse_if_too_long(seconds, what, "Ask for fewer 'accesses' or 'walks'.")
 
     @property
     def sequences(self) -> int:

@@ -94,8 +94,7 @@ class Deployment:
         self.profile, self.scenario, self.privacy, self.quality = profile, scenario, privacy, quality
         self.drafts, self.gaps = drafts, gaps
         self.steps = next(number for number, draft in enumerate(drafts) if draft.then == number)
-        # as many true places in a row as the next access may depend on
-        self.window = max(profile.memory, scenario.release[-1] + 1 - scenario.every - min(scenario.offsets))
+        self.window = window_of(profile, scenario)
         self.recovering = len(drafts) - self.steps - 1 - len(gaps)  # stages between that of a gap and the repeating one
         self._accesses: dict[tuple[int, int, tuple[int, ...], bytes], Access] = {}
 
@@ -172,6 +171,11 @@ class Deployment:
         """What counts of a run after a gap."""
         losses = [float(moment.found.loss.max()) for moment in moments]
         return AfterGap(after, gap, moments[: self.recovering + 1], losses)
+
+
+def window_of(profile: MarkovProfile, scenario: Scenario) -> int:
+    """How many true places in a row the next access may depend on."""
+    return max(profile.memory, scenario.release[-1] + 1 - scenario.every - min(scenario.offsets))
 
 
 def starts_of_gaps(moments: list[Moment], end: Joint) -> list[tuple[int, Joint]]:

@@ -8,6 +8,7 @@ integers, and where a history would lose more than the budget, its table is mixe
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -18,13 +19,13 @@ from joblib import Parallel, delayed
 from hideseek.arrays import FloatArray, one_of, product, refuse_if_too_large, scalar, whole_number, worker_count
 from hideseek.boundary import checked
 from hideseek.codebook import Chain, Codebook, looks_back
-from hideseek.deployed import SETTLED, Advance, Deployment, Moment, Runs, deployed_of, starts_of_gaps
+from hideseek.deployed import SETTLED, Advance, Deployment, Moment, Runs, deployed_of, starts_of_gaps, window_of
 from hideseek.draft import Choice, Draft, Ends, Made, attack_of, make
 from hideseek.errors import ParameterError, SolverError, broken_rule
 from hideseek.game import Game, budget_too_small, folded
 from hideseek.joint import NEVER, Access, History, Joint, Law
 from hideseek.metrics import Metric, MetricLike, as_metric
-from hideseek.mobility import MarkovProfile, Profile, Trajectories
+from hideseek.mobility import MarkovProfile, Profile, Trajectories, possible_ways, refuse_many_moves
 from hideseek.planner import Mode, Planner
 from hideseek.repeated import RepeatedGame
 from hideseek.scenario import Scenario, after_gap, since_gap, since_start
@@ -38,6 +39,7 @@ PACE = 0.2  # how far it is moved at a time, at first
 ROUNDS = 300  # of mixing until it is given up
 ROUGH = 1e-3  # change of the joint law in one access at which runs after a gap are cut while tables still change
 STAGE = 2**14  # bytes for each place of a stage, of what it takes to design it
+EXPOSED = 0.1  # the share of the ways a person can go that is surely exposed by somebody
 MANY = 100  # games from which on more processes pay
 
 NO_LAW: Law = (np.zeros((0, 0), np.int64), np.zeros((0, 0)))
@@ -94,6 +96,8 @@ def design(
     gaps = whole_number(gaps, "gaps", owner) if looks_back(scenario) else 1
     what = f"A design of {least + gaps} stages over {profile.places} places"
     refuse_if_too_large(STAGE * profile.places * (least + gaps), what, "Ask for fewer 'gaps' or 'steps'.")
+    refuse_many_moves(scenario.every * (least + gaps * (gaps + 1) // 2))  # to every stage, from the access before it
+    refuse_many_histories(profile, scenario)
     choice = one_of(Choice, choice, "choice", owner)
     if farsighted is not None and not (isinstance(farsighted, Planner) and len(farsighted.cuts)):
         rule = "a Planner that looks ahead, or None"
@@ -426,6 +430,22 @@ class _Designer(Deployment):
             deployed_of(runs, self.plain_second_privacy()),
             Chain(self.profile.states, self.profile.transition),
         )
+
+
+def refuse_many_histories(profile: MarkovProfile, scenario: Scenario) -> None:
+    """Refuse a scenario with more histories and true ways than can be held together, before any game is solved.
+
+    Where the budget lets anything be told, nearly everything that can happen is exposed by somebody (measured: 0.8 to 1
+    of the ways that a person can go).
+    """
+    offsets = sorted({*scenario.target, *scenario.quality, *scenario.known})
+    in_a_row = Counter(offset - number for number, offset in enumerate(offsets))
+    length = max(window_of(profile, scenario), *in_a_row.values())
+    ways = possible_ways(profile, length)
+    histories = min(possible_ways(profile, len(scenario.seen)), profile.places ** len(scenario.seen))
+    what = f"A design for about {histories:.3g} histories and {ways:.3g} ways through {profile.places} places"
+    way_out = "Remember, know or protect fewer places in 'scenario', or use fewer places."
+    refuse_if_too_large(8 * ways * (length + EXPOSED * histories), what, way_out)
 
 
 def histories_of(prior: Prior) -> list[History]:

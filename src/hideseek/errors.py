@@ -4,7 +4,7 @@ HideseekError
 ├── ParameterError (also a ValueError): a value breaks a rule
 │   ├── BudgetError: the budget lies below the least possible loss
 │   ├── ReducibleError: the chain has places that cannot be left or reached
-│   └── SizeError: the problem would not fit in memory
+│   └── SizeError: the problem would not fit in memory, or take more than a week
 ├── TraceError (also a ValueError): a file of traces cannot be used
 ├── CodebookError (also a ValueError): a codebook cannot be trusted
 ├── PlanError (also a ValueError): a stored plan cannot be trusted, or is not of this game
@@ -62,9 +62,9 @@ class ReducibleError(ParameterError):
 
 
 class SizeError(ParameterError):
-    """The problem would not fit in memory; ``needed`` is the estimate in bytes."""
+    """The problem would not fit in memory, or take too long; ``needed`` is the estimate in bytes, or in seconds."""
 
-    def __init__(self, message: str, needed: int) -> None:
+    def __init__(self, message: str, needed: float) -> None:
         super().__init__(message)
         self.needed = needed
 

@@ -101,6 +101,7 @@ def evaluate(
     if None not in (regions, codebook.regions) and regions != codebook.regions:
         way_out = "Learn it on the same grid, box or places."
         raise broken_rule("profile", owner, "one over the regions of the codebook", "other regions", way_out)
+    course.refuse_many(walks)
     carried = carry(course)
     adversaries = [adversary for adversary in LASTING if adversary is not Adversary.IN_BETWEEN or course.between]
     found = estimates(course, adversaries, walks, seed, progress, owner)

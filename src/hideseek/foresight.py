@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hideseek.arrays import FloatArray, refuse_if_too_large, whole_number
+from hideseek.arrays import FloatArray, refuse_if_too_large, refuse_if_too_long, whole_number
 from hideseek.boundary import checked
 from hideseek.errors import SolverError
 from hideseek.estimate import Estimate
 from hideseek.mobility import drawn
-from hideseek.planner import Planner, Player
+from hideseek.planner import Planner, Player, seconds_of
 from hideseek.repeated import RepeatedGame
 
 STEPS, WALKS = 1000, 10
@@ -82,8 +82,8 @@ def follow(
     walks = whole_number(walks, "walks", owner, least=2)
     steps = whole_number(steps, "steps", owner, least=walks)
     generator = np.random.default_rng(whole_number(seed, "seed", owner, least=0))
-    player, length = Player(game, planner), -(-steps // walks)
     refuse_too_long(steps, len(game.states), walks)
+    player, length = Player(game, planner), -(-steps // walks)
     inside = set(game.scenario.target) <= set(game.scenario.known)
     ways: list[Way] = []
     while len(ways) < walks:
@@ -109,9 +109,10 @@ def follow(
 
 
 def refuse_too_long(steps: int, states: int, walks: int = WALKS) -> None:
-    """Refuse steps that :func:`follow` could not keep in memory, before anything is done for them."""
-    needed = 8 * 3 * walks * (SETTLING + -(-steps // walks)) * states
-    refuse_if_too_large(needed, f"{steps} steps over {states} states", "Ask for fewer steps.")
+    """Refuse steps that :func:`follow` could not keep in memory, or reach the end of, before anything is done."""
+    accesses, what = walks * (SETTLING + -(-steps // walks)), f"{steps} steps over {states} states"
+    refuse_if_too_large(8 * 3 * accesses * states, what, "Ask for fewer steps.")
+    refuse_if_too_long(seconds_of(accesses, states), what, "Ask for fewer steps.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,7 @@ from hideseek.arrays import (
     pairs_with_equal,
     product,
     refuse_if_too_large,
+    refuse_if_too_long,
     scalar,
     shaped,
     whole_number,
@@ -39,6 +40,8 @@ from hideseek.traces import check_traces, checked_step
 DAY = pd.Timedelta("1D")
 HIGHEST_ORDER = 61  # so that tuples of two places can be numbered
 STEP = "5min"  # the paper's: 288 steps a day
+MOVE = 1e-4  # seconds for a step of all ways over two places; more take longer
+COUNTED = 1e140  # ways that are told apart from more: their square is a number too
 
 
 @runtime_checkable
@@ -128,6 +131,7 @@ def continued(
     Gives which window, the places at the wanted offsets (in order; those in the window may be among them), and the
     probability of these given the window. An empty window is the beginning of time.
     """
+    refuse_many_moves(wanted[-1] - last)
     kept = list(range(last - windows.shape[1] + 1, last + 1))
     origin, sequences, probability = np.arange(len(windows)), windows, np.ones(len(windows))
     for offset in range(last + 1, wanted[-1] + 1):
@@ -149,6 +153,13 @@ def continued(
             origin, sequences = both[:, 0], both[:, 1:]
     both, probability = merged(np.c_[origin, sequences[:, [kept.index(offset) for offset in wanted]]], probability)
     return both[:, 0], both[:, 1:], probability
+
+
+def refuse_many_moves(steps: int) -> None:
+    """Refuse so many steps, gone one by one."""
+    refuse_if_too_long(
+        MOVE * steps, f"Following a profile for {steps} steps", "Use offsets that are closer, or a longer step."
+    )
 
 
 def merged(sequences: IntArray, probability: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -549,6 +560,21 @@ def state_chain(states: IntArray, kernel: FloatArray) -> sparse.csr_array:
     following = np.c_[states[row, 1:], place]
     index = state_index(states, following, kernel.shape[1])
     return sparse.csr_array((kernel[row, place], (row, index)), shape=(len(states), len(states)))
+
+
+def possible_ways(profile: MarkovProfile, length: int) -> float:
+    """How many sequences of so many places in a row can occur; far above what can be held, a number below that.
+
+    >>> possible_ways(MarkovProfile.from_matrix([[0.5, 0.5], [1.0, 0.0]]), 3)
+    5.0
+    """
+    leads = state_chain(profile.states, profile.transition) > 0
+    ways = np.ones(len(profile.states))
+    for _ in range(length - profile.memory):
+        if ways.sum() > COUNTED:
+            break
+        ways = leads @ ways
+    return float(ways.sum())
 
 
 def long_run_law(chain: sparse.csr_array, states: IntArray, parameter: str, owner: str) -> FloatArray:

@@ -20,7 +20,7 @@ from enum import StrEnum
 import numpy as np
 from scipy import sparse
 
-from hideseek.arrays import FloatArray, frozen, nonnegative, one_of, scalar, whole_number
+from hideseek.arrays import FloatArray, frozen, nonnegative, one_of, refuse_if_too_long, scalar, whole_number
 from hideseek.boundary import checked
 from hideseek.errors import PlanError, SolverError, broken_rule, rule_text
 from hideseek.game import Alternatives, Game
@@ -38,6 +38,7 @@ GIVEN_UP = 1e-6  # the share of the privacy of now that a lexicographic planner 
 ENOUGH = 3  # walks in a row that teach nothing, after which there are no more
 PRACTICE = 30  # accesses of a walk before a player is kept: its rows and columns halve the time of those after
 ROUNDS = 100  # of looking ahead at one belief
+PLAY = 0.005  # seconds of the plain planner at an access with 25 states, growing with their cube; others take longer
 UNLIKELY = 1e-6  # releases of this probability are not looked at ahead
 
 
@@ -229,9 +230,16 @@ def train(
         return blank
     if outlook is Outlook.SECONDARY:
         return replace(blank, cuts=game.error)
+    what = f"Training on {count} walks over {len(game.states)} states"
+    refuse_if_too_long(seconds_of(count * LENGTH, len(game.states)), what, "Ask for fewer 'walks'.")
     trainer = _Trainer(game, blank)
     trainer.train(count, progress)
     return trainer.planner()
+
+
+def seconds_of(accesses: int, states: int) -> float:
+    """How long it takes at least to play so many accesses, roughly."""
+    return PLAY * accesses * (states / 25) ** 3
 
 
 class Player:

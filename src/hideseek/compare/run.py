@@ -125,6 +125,7 @@ def compare(
         profile, as_metric(privacy, "privacy", profile.places), as_metric(quality, "quality", profile.places)
     )
     budget = scalar(budget, "budget", owner)
+    Course(truth(setting.game), profile, setting.privacy, accesses, owner).refuse_many(walks)
     codebook = design(
         profile, Scenario.past_present(MEMORY), setting.privacy, setting.quality, budget, workers=workers,
         progress=progress,

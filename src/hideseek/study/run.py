@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from hideseek.arrays import one_of, scalar, whole_number, worker_count
+from hideseek.arrays import one_of, refuse_if_too_long, scalar, whole_number, worker_count
 from hideseek.boundary import checked
 from hideseek.days import UserDay, days_of, drawn_from
 from hideseek.deployed import Advance
@@ -27,8 +27,8 @@ from hideseek.foresight import SETTLING, WALKS, follow, refuse_too_long
 from hideseek.game import Game
 from hideseek.metrics import Metric, MetricName, metric_of
 from hideseek.mobility import regions_of
+from hideseek.planner import PLAY, Outlook, train
 from hideseek.planner import WALKS as TRAINED
-from hideseek.planner import Outlook, train
 from hideseek.regions import Grid
 from hideseek.repeated import RepeatedGame
 from hideseek.scenario import Scenario
@@ -41,7 +41,7 @@ NEEDED = {Outlook.PLAIN, Outlook.FAR_SIGHTED}  # the gain is counted from the on
 # whole studies on an idle machine (three cabs of 19 to 23 places, 300 steps, two processes): 93 s are expected, and
 # they took 112 s with squared distances for quality and 85 s under the Hamming metric
 SECONDS = {
-    Outlook.PLAIN: (0.0, 0.005),
+    Outlook.PLAIN: (0.0, PLAY),
     Outlook.SECONDARY: (0.0, 0.011),
     Outlook.LOOK_AHEAD: (6.75, 0.045),
     Outlook.FAR_SIGHTED: (19.5, 0.0135),
@@ -180,8 +180,11 @@ def study(
     workers = worker_count(workers, owner)
     days = drawn_from(days_of(traces, grid, clock, owner, CELLS), users, seed, owner, CELLS)
     refuse_too_long(steps, max(day.profile.places for day in days))
+    seconds = expected_seconds([day.profile.places for day in days] * len(shares), steps, outlooks, workers)
+    what = f"A study of {users} users at {len(shares)} budgets in {steps} steps"
+    refuse_if_too_long(seconds, what, "Ask for fewer 'users', 'budgets' or 'steps'.")
     if expect is not None:
-        expect(expected_seconds([day.profile.places for day in days] * len(shares), steps, outlooks, workers))
+        expect(seconds)
     tasks = [delayed(rows_of)(day, share, d_p, d_q, steps, seed, outlooks) for day in days for share in shares]
     rows: list[Row] = []
     for done, found in enumerate(Parallel(workers, return_as="generator", batch_size=1)(tasks), start=1):
