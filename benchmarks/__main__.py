@@ -24,8 +24,8 @@ from benchmarks.figure import benchmark_figure
 from benchmarks.peers import PEERS
 from benchmarks.report import BESIDE, HEADER, filled, gpu_block, growth_words, more_block, speed_block, table
 from benchmarks.results import Facts, Results, load, now_with, this_machine
-from hideseek.figures import save
-from hideseek.terminal import print_table
+from hideseek.cli.terminal import print_table
+from hideseek.plots.figures import save
 
 Plan = dict[str, tuple[int, ...]]
 QUICK: Plan = {

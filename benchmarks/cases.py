@@ -20,23 +20,13 @@ from benchmarks.fleets import city_fleet, person, real_fleet
 from benchmarks.games import designed, geo_game, grid_game, walker
 from benchmarks.peers import PEERS, certified_gap
 from benchmarks.results import Facts
-from hideseek import (
-    Alternatives,
-    Codebook,
-    Device,
-    Game,
-    LiveDevice,
-    RepeatedGame,
-    Scenario,
-    distance,
-    plan,
-    solve,
-    squared,
-    trade_off,
-)
+from hideseek import Codebook, Device, Game, LiveDevice, Scenario, plan, solve, trade_off
 from hideseek.baselines.geo_indistinguishable import geo_indistinguishable_rows, spanner
-from hideseek.mobility import regions_of
-from hideseek.solve import LeastLoss, least_loss
+from hideseek.game import Alternatives
+from hideseek.metrics import distance, squared
+from hideseek.model.mobility import regions_of
+from hideseek.planning import RepeatedGame
+from hideseek.solvers.interior_point import LeastLoss, least_loss
 
 MINUTES = 2000  # places up to which the double oracle takes no more
 

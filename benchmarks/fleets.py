@@ -16,12 +16,12 @@ from benchmarks.clock import clock, clocked, largest_child
 from benchmarks.games import walker
 from benchmarks.results import Facts
 from hideseek import Grid, MarkovProfile, evaluate, synthetic_city
-from hideseek.codebook import codebook_from
-from hideseek.data import BOX
-from hideseek.files import write_privately
-from hideseek.fleet import Job, fleet
-from hideseek.fleet.job import designed
-from hideseek.spool import ROW, spooled
+from hideseek.codebook.codebook import codebook_from
+from hideseek.fleet.job import Job, designed
+from hideseek.fleet.run import fleet
+from hideseek.traces.city import BOX
+from hideseek.traces.user_store import ROW, spooled
+from hideseek.util.private_files import write_privately
 
 DAYS = 7
 CITY = Job(grid=(8, 8), box=BOX, privacy=("hamming", "euclid"), budgets=("20%", "50%"))

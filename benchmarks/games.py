@@ -5,18 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from hideseek import (
-    Codebook,
-    Game,
-    MarkovProfile,
-    Places,
-    Scenario,
-    design,
-    distance,
-    squared,
-)
-from hideseek.arrays import FloatArray
-from hideseek.mobility import regions_of
+from hideseek import Codebook, Game, MarkovProfile, Places, Scenario, design
+from hideseek.metrics import distance, squared
+from hideseek.model.mobility import regions_of
+from hideseek.util.arrays import FloatArray
 
 
 def grid_points(places: int) -> FloatArray:

@@ -10,9 +10,9 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from hideseek import Game, solve
-from hideseek.arrays import FloatArray
-from hideseek.game import as_alternatives
-from hideseek.solve import Answer, certify
+from hideseek.game.game import as_alternatives
+from hideseek.solvers.certificate import Answer, certify
+from hideseek.util.arrays import FloatArray
 
 
 def scipy_table(game: Game) -> tuple[FloatArray, str]:

@@ -7,8 +7,8 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hideseek import fleet
 from hideseek.cli import main
+from hideseek.fleet import fleet
 from tests.fleets import CITY, JOB
 
 # how long an example takes tells how busy the machine is, not whether a claim holds

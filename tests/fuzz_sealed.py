@@ -24,23 +24,21 @@ import numpy as np
 
 from hideseek import (
     Codebook,
-    CodebookError,
     HideseekError,
     MarkovProfile,
     Places,
-    PlanError,
-    RepeatedGame,
     Scenario,
-    SolverError,
     design,
     load_plan,
     metrics,
     save_plan,
     verify,
 )
-from hideseek.plan_file import content_of
-from hideseek.planner import Player, train
-from hideseek.sealed import BLANK
+from hideseek.errors import CodebookError, PlanError, SolverError
+from hideseek.planning import RepeatedGame
+from hideseek.planning.plan_file import content_of
+from hideseek.planning.planner import Player, train
+from hideseek.storage.sealed_file import BLANK
 
 SLOW = 10.0  # seconds of a core for one small file: something grew out of proportion
 WIDTH = {"U16": 2, "U32": 4, "U64": 8, "F64": 8}

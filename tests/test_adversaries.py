@@ -10,26 +10,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hideseek import (
-    Codebook,
-    CodebookError,
-    Estimate,
-    MarkovProfile,
-    Mechanism,
-    ParameterError,
-    PeriodicProfile,
-    Scenario,
-    adversaries,
-    attack,
-    correlation_aware_error,
-    course,
-    design,
-    from_matrix,
-)
-from hideseek.codebook import Deployed
-from hideseek.scenario import since_start
-from hideseek.stage import Stage
-from hideseek.table import Table
+from hideseek import Codebook, Estimate, MarkovProfile, Mechanism, ParameterError, PeriodicProfile, Scenario, design
+from hideseek.adversary import attack, correlation_aware_error
+from hideseek.adversary import hidden_markov as course
+from hideseek.adversary import through_time as adversaries
+from hideseek.codebook.codebook import Deployed
+from hideseek.codebook.stage import Stage
+from hideseek.codebook.weights import Table
+from hideseek.errors import CodebookError
+from hideseek.metrics import from_matrix
+from hideseek.model.scenario import since_start
 
 LASTING = ("filter", "smoother", "viterbi", "predictor", "in_between")
 

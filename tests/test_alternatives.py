@@ -10,25 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hideseek import (
-    Alternatives,
-    BudgetError,
-    CertificateError,
-    Game,
-    ParameterError,
-    Rows,
-    Scenario,
-    SizeError,
-    Status,
-    from_matrix,
-    solve,
-    solve_worst_case,
-    squared,
-    total,
-)
-from hideseek.mobility import MarkovProfile
-from hideseek.solve import Answer, certify
-from hideseek.solve.worst_case import worst_error
+from hideseek import Game, ParameterError, Scenario, solve
+from hideseek.errors import BudgetError, CertificateError, SizeError
+from hideseek.game import Alternatives, Rows
+from hideseek.metrics import from_matrix, squared, total
+from hideseek.model.mobility import MarkovProfile
+from hideseek.solvers import Status, solve_worst_case
+from hideseek.solvers.certificate import Answer, certify
+from hideseek.solvers.worst_case import worst_error
 from tests.games import euclid_game, grid_distances, random_game, zipf
 
 

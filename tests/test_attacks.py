@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import Game, MarkovProfile, Mechanism, ParameterError, hamming, possible_trajectories, solve
-from hideseek.attacks import best_guesses, correlation_aware_error, expected_error, guess_law
+from hideseek import Game, MarkovProfile, Mechanism, ParameterError, solve
+from hideseek.adversary.one_shot import best_guesses, correlation_aware_error, expected_error, guess_law
+from hideseek.metrics import hamming
+from hideseek.model import possible_trajectories
 from tests.games import games, random_game
 
 SIDE = 5

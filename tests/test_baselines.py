@@ -15,39 +15,19 @@ from scipy.spatial import KDTree
 from scipy.special import k1
 from scipy.stats import gamma, kstest
 
-from hideseek import (
-    Grid,
-    MarkovProfile,
-    Mechanism,
-    ParameterError,
-    Places,
-    distance,
-    expected_error,
-    hamming,
-    possible_trajectories,
-    solve,
-    squared,
-    synthetic_city,
-)
-from hideseek.baselines import (
-    RIVALS,
-    DeltaLocationSet,
-    Predictive,
-    Setting,
-    blahut_arimoto,
-    coin,
-    constant,
-    draw_planar_laplace,
-    exponential,
-    planar_laplace,
-    predictive,
-    remapped,
-    truth,
-    uniform_squares,
-)
+from hideseek import Grid, MarkovProfile, Mechanism, ParameterError, Places, solve, synthetic_city
+from hideseek.adversary import expected_error
+from hideseek.baselines import RIVALS
 from hideseek.baselines.cells import Hull, mean_tail, voronoi_edges
-from hideseek.mechanism import Policy
-from hideseek.regions import plane
+from hideseek.baselines.information import blahut_arimoto
+from hideseek.baselines.laplace import draw_planar_laplace, planar_laplace, remapped
+from hideseek.baselines.plain import coin, constant, exponential, truth, uniform_squares
+from hideseek.baselines.rival import Setting
+from hideseek.baselines.through_time import DeltaLocationSet, Predictive, predictive
+from hideseek.game.mechanism import Policy
+from hideseek.metrics import distance, hamming, squared
+from hideseek.model import possible_trajectories
+from hideseek.model.regions import plane
 from tests.games import games
 from tests.test_attacks import CELLS, number, support, toy
 

@@ -30,30 +30,25 @@ from hideseek import (
     Mechanism,
     Places,
     Planner,
-    RepeatedGame,
     Scenario,
-    attack,
-    compare,
     design,
-    distances,
     evaluate,
-    follow,
-    from_matrix,
-    hamming,
     load_profile,
     plan,
-    possible_trajectories,
     read_traces,
-    sensitive,
-    study,
     synthetic_city,
     trade_off,
 )
-from hideseek.data.city import city_people
-from hideseek.days import CITY
-from hideseek.game import Game
-from hideseek.options import places_from
-from hideseek.profile_file import is_profile
+from hideseek.adversary import attack
+from hideseek.cli.options import places_from
+from hideseek.experiments import compare, study
+from hideseek.experiments.user_days import CITY
+from hideseek.game.game import Game
+from hideseek.metrics import from_matrix, hamming, sensitive
+from hideseek.model import distances, possible_trajectories
+from hideseek.planning import RepeatedGame, follow
+from hideseek.storage.profile_file import is_profile
+from hideseek.traces.city import city_people
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,8 +20,9 @@ import pytest
 from scipy import sparse
 
 import hideseek as hs
-from hideseek import HideseekError, OutputError, ParameterError, baselines
-from hideseek.arrays import refuse_if_too_large
+from hideseek import HideseekError, ParameterError, baselines
+from hideseek.errors import OutputError
+from hideseek.util.arrays import refuse_if_too_large
 from tests.fleets import JOB
 
 WRONG = (None, object(), "text", b"x", -1, 1.5, [], {}, [None], lambda: None, np.array(["a"]), float("nan"))
@@ -50,10 +51,10 @@ def things() -> types.SimpleNamespace:
     """Small ones of every kind."""
     places = hs.Places([46.52, 46.53], [6.57, 6.58])
     profile = hs.MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]], places)
-    metric = hs.hamming()
+    metric = hs.metrics.hamming()
     game = hs.Game.from_prior([0.5, 0.5], APART, APART, 0.2)
-    repeated = hs.RepeatedGame.of(profile, metric, metric, 0.1)
-    rows = hs.Rows.for_each_release([[-1.0, 0.5]], 2)
+    repeated = hs.planning.RepeatedGame.of(profile, metric, metric, 0.1)
+    rows = hs.game.Rows.for_each_release([[-1.0, 0.5]], 2)
     return types.SimpleNamespace(
         places=places,
         grid=hs.Grid.covering(TRACES, 2, 2),
@@ -67,8 +68,8 @@ def things() -> types.SimpleNamespace:
         planner=hs.plan(profile, metric, metric, 0.1, walks=1),
         codebook=hs.design(profile, hs.Scenario.past_present(1), metric, metric, 0.1),
         scenario=hs.Scenario.sporadic(),
-        law=hs.possible_trajectories(profile, (0,)),
-        setting=baselines.Setting(profile, hs.distance(places), hs.distance(places)),
+        law=hs.model.possible_trajectories(profile, (0,)),
+        setting=baselines.Setting(profile, hs.metrics.distance(places), hs.metrics.distance(places)),
         delta=baselines.DeltaLocationSet(profile, 1.0),
         predictive=baselines.predictive(np.array([[0.0, 0.0], [100.0, 0.0]]), 50.0),
         rows=rows,
@@ -95,7 +96,10 @@ def calls(folder):
     solving = {"tolerance": 1e-6, "time_limit": 10.0}
     many = {"traces": TRACES, "seed": 0, "clock": "0h", "workers": 1, "progress": None}
     return {
-        "Alternatives": (hs.Alternatives, {"games": (t.game,), "objective": "average", "weights": np.array([1.0])}),
+        "Alternatives": (
+            hs.game.Alternatives,
+            {"games": (t.game,), "objective": "average", "weights": np.array([1.0])},
+        ),
         "Codebook": (hs.Codebook, {name: getattr(t.codebook, name) for name in hs.Codebook.__dataclass_fields__}),
         "Codebook.after": (t.codebook.after, {"stage": 0, "gap": 1}),
         "Codebook.load": (hs.Codebook.load, {"path": book}),
@@ -141,7 +145,7 @@ def calls(folder):
         "Hexagons.locate": (hs.Hexagons(("881f1d4887fffff",)).locate, point),
         "Hexagons.nearest": (hs.Hexagons(("881f1d4887fffff",)).nearest, point),
         "Job": (
-            hs.Job,
+            hs.fleet.Job,
             {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min", "memory": 1, "gaps": 1}
             | {"privacy": ("hamming",), "quality": "squared", "budgets": ("20%",)},
         ),
@@ -203,8 +207,8 @@ def calls(folder):
         "Planner.proved": (t.planner.proved, {"game": t.repeated, "proof": t.planner.proof}),
         "Planner.value": (t.planner.value, {"belief": belief}),
         "RepeatedGame": (
-            hs.RepeatedGame,
-            {name: getattr(t.repeated, name) for name in hs.RepeatedGame.__dataclass_fields__},
+            hs.planning.RepeatedGame,
+            {name: getattr(t.repeated, name) for name in hs.planning.RepeatedGame.__dataclass_fields__},
         ),
         "RepeatedGame.among": (t.repeated.among, {"belief": belief}),
         "RepeatedGame.at": (t.repeated.at, {"belief": belief}),
@@ -214,9 +218,9 @@ def calls(folder):
         "RepeatedGame.kept": (t.repeated.kept, {"privacy": 0.1}),
         "RepeatedGame.later": (t.repeated.later, {"belief": belief, "steps": 1}),
         "RepeatedGame.learned": (t.repeated.learned, {"belief": belief, "table": HALF, "release": 0}),
-        "RepeatedGame.of": (hs.RepeatedGame.of, {"profile": t.profile, **game, "scenario": t.scenario}),
-        "Rows": (hs.Rows, {name: getattr(t.rows, name) for name in hs.Rows.__dataclass_fields__}),
-        "Rows.for_each_release": (hs.Rows.for_each_release, {"block": [[-1.0, 0.5]], "releases": 2}),
+        "RepeatedGame.of": (hs.planning.RepeatedGame.of, {"profile": t.profile, **game, "scenario": t.scenario}),
+        "Rows": (hs.game.Rows, {name: getattr(t.rows, name) for name in hs.game.Rows.__dataclass_fields__}),
+        "Rows.for_each_release": (hs.game.Rows.for_each_release, {"block": [[-1.0, 0.5]], "releases": 2}),
         "Scenario": (
             hs.Scenario,
             {"target": (0,), "seen": (-1,), "release": (0,), "quality": (0,), "known": (0,)}
@@ -227,23 +231,26 @@ def calls(folder):
         "Scenario.past_present": (hs.Scenario.past_present, {"memory": 1, "protect": "location"}),
         "Scenario.present_future": (hs.Scenario.present_future, {"route": "unknown"}),
         "Scenario.sporadic": (hs.Scenario.sporadic, {}),
-        "Trajectories": (hs.Trajectories, {"offsets": (0,), "sequences": np.array([[0]]), "probability": np.ones(1)}),
+        "Trajectories": (
+            hs.model.Trajectories,
+            {"offsets": (0,), "sequences": np.array([[0]]), "probability": np.ones(1)},
+        ),
         "Trajectories.at": (t.law.at, {"offsets": (0,)}),
         "Trajectories.given": (t.law.given, {"exposed": {0: 0}, "table": HALF}),
         "attack": (
-            hs.attack,
+            hs.adversary.attack,
             {"exposer": t.codebook, "profile": t.profile, "adversary": "window", "privacy": t.metric, "window": 1}
             | run,
         ),
-        "beliefs": (hs.beliefs, {"codebook": t.codebook, "profile": t.profile, "exposed": [0, 1]}),
-        "best_guesses": (hs.best_guesses, {"game": t.game, "mechanism": t.mechanism}),
-        "check_traces": (hs.check_traces, {"table": TRACES, "owner": "test"}),
+        "beliefs": (hs.adversary.beliefs, {"codebook": t.codebook, "profile": t.profile, "exposed": [0, 1]}),
+        "best_guesses": (hs.adversary.best_guesses, {"game": t.game, "mechanism": t.mechanism}),
+        "check_traces": (hs.traces.check_traces, {"table": TRACES, "owner": "test"}),
         "compare": (
-            hs.compare,
+            hs.experiments.compare,
             {"profile": t.profile, **game, "rivals": baselines.RIVALS[:1], "workers": 1} | run,
         ),
         "correlation_aware_error": (
-            hs.correlation_aware_error,
+            hs.adversary.correlation_aware_error,
             {"profile": t.profile, "mechanism": t.mechanism, "privacy": t.metric},
         ),
         "design": (
@@ -251,48 +258,55 @@ def calls(folder):
             {"profile": t.profile, "scenario": hs.Scenario.past_present(1), **game, "steps": 2, "gaps": 1}
             | {"choice": "uninformative", "farsighted": None, "workers": 1, "progress": None},
         ),
-        "distance": (hs.distance, {"regions": t.places}),
-        "distances": (hs.distances, {"regions": t.places}),
+        "distance": (hs.metrics.distance, {"regions": t.places}),
+        "distances": (hs.model.distances, {"regions": t.places}),
         "evaluate": (hs.evaluate, {"codebook": t.codebook, "profile": t.profile, "beside": None} | run),
-        "expected_error": (hs.expected_error, {"game": t.game, "mechanism": t.mechanism, "attack": HALF}),
+        "expected_error": (hs.adversary.expected_error, {"game": t.game, "mechanism": t.mechanism, "attack": HALF}),
         "fleet": (
-            hs.fleet,
-            {"data": data, "out": folder / "out", "job": hs.Job(), "workers": 1, "engine": "joblib", "progress": None},
+            hs.fleet.fleet,
+            {
+                "data": data,
+                "out": folder / "out",
+                "job": hs.fleet.Job(),
+                "workers": 1,
+                "engine": "joblib",
+                "progress": None,
+            },
         ),
         "follow": (
-            hs.follow,
+            hs.planning.follow,
             {"game": t.repeated, "planner": t.planner, "steps": 10, "walks": 2, "seed": 0, "progress": None},
         ),
-        "from_function": (hs.from_function, {"function": lambda a, b: 0.0, "name": "x", "unit": "m"}),
-        "from_matrix": (hs.from_matrix, {"matrix": APART}),
-        "guess_law": (hs.guess_law, {"mechanism": t.mechanism, "attack": HALF}),
-        "hamming": (hs.hamming, {}),
-        "least_loss": (hs.least_loss, {"game": t.within, "tolerance": 1e-6}),
+        "from_function": (hs.metrics.from_function, {"function": lambda a, b: 0.0, "name": "x", "unit": "m"}),
+        "from_matrix": (hs.metrics.from_matrix, {"matrix": APART}),
+        "guess_law": (hs.adversary.guess_law, {"mechanism": t.mechanism, "attack": HALF}),
+        "hamming": (hs.metrics.hamming, {}),
+        "least_loss": (hs.solvers.least_loss, {"game": t.within, "tolerance": 1e-6}),
         "load_plan": (hs.load_plan, {"path": plan, "profile": t.profile}),
         "load_profile": (hs.load_profile, {"path": file}),
-        "maximum": (hs.maximum, {"metric": t.metric, "weights": [1.0]}),
-        "minimum": (hs.minimum, {"metric": t.metric, "weights": [1.0]}),
+        "maximum": (hs.metrics.maximum, {"metric": t.metric, "weights": [1.0]}),
+        "minimum": (hs.metrics.minimum, {"metric": t.metric, "weights": [1.0]}),
         "plan": (
             hs.plan,
             {"profile": t.profile, **game, "scenario": None, "outlook": "far-sighted", "mode": "trade-off"}
             | {"discount": 0.5, "walks": 1, "seed": 0, "progress": None},
         ),
-        "possible_trajectories": (hs.possible_trajectories, {"profile": t.profile, "offsets": (0,)}),
-        "prefer": (hs.prefer, {"solution": t.solution, "second": t.game, "tolerance": 1e-6, "start": None}),
+        "possible_trajectories": (hs.model.possible_trajectories, {"profile": t.profile, "offsets": (0,)}),
+        "prefer": (hs.solvers.prefer, {"solution": t.solution, "second": t.game, "tolerance": 1e-6, "start": None}),
         "read_traces": (hs.read_traces, {"path": data, "format": "csv"}),
         "reproduce": (
-            hs.reproduce,
+            hs.experiments.reproduce,
             many | {"grid": t.grid, "users": 1, "budgets": (0.2,), "compared": (0.2,)},
         ),
         "robustness": (
-            hs.robustness,
+            hs.experiments.robustness,
             many | {"regions": t.grid, "days": (1,), "attacked": 1, "step": "5min"},
         ),
         "save_plan": (hs.save_plan, {"game": t.repeated, "planner": t.planner, "path": plan}),
         "save_profile": (hs.save_profile, {"profile": t.profile, "path": file}),
-        "sensitive": (hs.sensitive, {"metric": t.metric, "weights": {0: 2.0}}),
+        "sensitive": (hs.metrics.sensitive, {"metric": t.metric, "weights": {0: 2.0}}),
         "sensitive_transitions": (
-            hs.sensitive_transitions,
+            hs.metrics.sensitive_transitions,
             {"metric": t.metric, "transitions": {(0, 1): 2.0}, "entering": {0: 2.0}, "leaving": {0: 2.0}},
         ),
         "solve": (
@@ -300,18 +314,18 @@ def calls(folder):
             {"game": t.game, "method": "auto", "progress": None, "start": None, "radius": None, "device": None}
             | solving,
         ),
-        "solve_worst_case": (hs.solve_worst_case, {"game": t.game} | solving),
-        "speed": (hs.speed, {"regions": t.places}),
-        "squared": (hs.squared, {"metric": t.metric}),
+        "solve_worst_case": (hs.solvers.solve_worst_case, {"game": t.game} | solving),
+        "speed": (hs.metrics.speed, {"regions": t.places}),
+        "squared": (hs.metrics.squared, {"metric": t.metric}),
         "study": (
-            hs.study,
+            hs.experiments.study,
             many
             | {"grid": t.grid, "users": 1, "steps": 10, "privacy": "hamming", "quality": "hamming", "budgets": (0.2,)}
             | {"planners": ("plain", "far-sighted"), "expect": None},
         ),
         "synthetic_city": (hs.synthetic_city, {"people": 1, "days": 1, "seed": 0}),
-        "tolerant": (hs.tolerant, {"metric": t.metric, "tolerance": {0: 2.0}}),
-        "total": (hs.total, {"metric": t.metric, "weights": [1.0]}),
+        "tolerant": (hs.metrics.tolerant, {"metric": t.metric, "tolerance": {0: 2.0}}),
+        "total": (hs.metrics.total, {"metric": t.metric, "weights": [1.0]}),
         "trade_off": (
             hs.trade_off,
             {"game": t.game, "budgets": [0.1, 0.2], "tolerance": 1e-3, "breakpoints": False, "progress": None},
@@ -439,11 +453,11 @@ def test_what_is_refused_is_told_by_its_type_and_not_by_its_value(table):
     for call, words in (
         (lambda: hs.solve([[1]]), "'game' parameter of solve must be a Game or an Alternatives. Got list"),
         (lambda: hs.load_profile(3), "'path' parameter of load_profile must be the path of a file. Got int"),
-        (lambda: hs.distance(None), "'regions' parameter of distance must be a Regions. Got NoneType"),
+        (lambda: hs.metrics.distance(None), "'regions' parameter of distance must be a Regions. Got NoneType"),
         (lambda: hs.Places([0.0], [0.0], "x"), f"'names' parameter of Places must be {several} text). Got str"),
-        (lambda: hs.follow(None, None), "'game' parameter of follow must be a RepeatedGame. Got NoneType"),
+        (lambda: hs.planning.follow(None, None), "'game' parameter of follow must be a RepeatedGame. Got NoneType"),
         (
-            lambda: hs.sensitive(hs.hamming(), {"home": 2}),
+            lambda: hs.metrics.sensitive(hs.metrics.hamming(), {"home": 2}),
             "a mapping from an integer to a number, a sequence",
         ),
         (lambda: hs.synthetic_city(True), "'people' parameter of synthetic_city must be an integer. Got bool"),
@@ -483,7 +497,7 @@ def test_more_workers_than_any_machine_has_are_refused(table, name):
 @pytest.mark.parametrize("exposed", [[5], [-5], [[]], [[0, 1]], [], np.array([np.nan]), 3, -5, np.nan, 10**400])
 def test_what_was_never_exposed_is_refused(exposed):
     with pytest.raises(ParameterError, match="'exposed' parameter of beliefs"):
-        hs.beliefs(things().codebook, things().profile, exposed)
+        hs.adversary.beliefs(things().codebook, things().profile, exposed)
 
 
 def test_values_one_after_the_other_are_looked_at_in_whatever_holds_them():
@@ -507,7 +521,7 @@ def test_a_sequence_that_is_too_long_is_told_by_its_length():
 
 @pytest.mark.parametrize("size", [10**30, 10**400])
 def test_a_size_beyond_all_floats_is_refused(size):
-    with pytest.raises(hs.SizeError) as refused:
+    with pytest.raises(hs.errors.SizeError) as refused:
         refuse_if_too_large(size, "This")
     assert refused.value.needed == size
 
@@ -515,8 +529,10 @@ def test_a_size_beyond_all_floats_is_refused(size):
 def test_numbers_that_are_not_whole_number_nothing():
     t = things()
     with pytest.raises(ParameterError, match="'exposed' parameter of beliefs"):
-        hs.beliefs(t.codebook, t.profile, [0, 0.5])
-    assert np.array_equal(hs.beliefs(t.codebook, t.profile, [0.0, 1.0]), hs.beliefs(t.codebook, t.profile, [0, 1]))
+        hs.adversary.beliefs(t.codebook, t.profile, [0, 0.5])
+    assert np.array_equal(
+        hs.adversary.beliefs(t.codebook, t.profile, [0.0, 1.0]), hs.adversary.beliefs(t.codebook, t.profile, [0, 1])
+    )
     with pytest.raises(ParameterError, match="'inputs' parameter of Mechanism"):
         hs.Mechanism(HALF, inputs=[[0.5], [1.0]])
     with pytest.raises(ParameterError, match=r"'past' .* whole numbers"):
@@ -536,9 +552,12 @@ def test_places_beyond_the_last_are_not_those_of_another_state():
 def test_matrices_of_another_game_are_refused():
     t, three = things(), hs.Mechanism(np.eye(3))
     for call, words in (
-        (lambda: hs.best_guesses(t.game, three), "'mechanism' parameter of best_guesses"),
-        (lambda: hs.expected_error(t.game, three), "'mechanism' parameter of expected_error"),
-        (lambda: hs.expected_error(t.game, t.mechanism, np.ones(4)), r"of the shape \(2, 2\). Got the shape \(4,\)"),
+        (lambda: hs.adversary.best_guesses(t.game, three), "'mechanism' parameter of best_guesses"),
+        (lambda: hs.adversary.expected_error(t.game, three), "'mechanism' parameter of expected_error"),
+        (
+            lambda: hs.adversary.expected_error(t.game, t.mechanism, np.ones(4)),
+            r"of the shape \(2, 2\). Got the shape \(4,\)",
+        ),
         (lambda: t.repeated.learned([0.5, 0.5], HALF, -1), "'release' parameter of RepeatedGame.learned"),
     ):
         with pytest.raises(ParameterError, match=words):
@@ -565,9 +584,9 @@ def test_a_disk_that_is_full_is_told(table, tmp_path, monkeypatch, code):
     monkeypatch.setattr(os, "fsync", fails)
     for call, kind in (
         (lambda: hs.save_profile(t.profile, tmp_path / "p"), OutputError),
-        (lambda: t.codebook.save(tmp_path / "c"), hs.CodebookError),
-        (lambda: hs.save_plan(t.repeated, t.planner, tmp_path / "l"), hs.PlanError),
-        (lambda: hs.Device(t.codebook, tmp_path / "s").expose(**device[1]), hs.StateError),
+        (lambda: t.codebook.save(tmp_path / "c"), hs.errors.CodebookError),
+        (lambda: hs.save_plan(t.repeated, t.planner, tmp_path / "l"), hs.errors.PlanError),
+        (lambda: hs.Device(t.codebook, tmp_path / "s").expose(**device[1]), hs.errors.StateError),
     ):
         with pytest.raises(kind, match=os.strerror(code)):
             call()
@@ -591,7 +610,7 @@ def test_names_that_no_file_can_have_are_told(tmp_path):
             hs.load_profile,
             hs.load_plan,
             hs.Codebook.load,
-            lambda path: hs.fleet(path, tmp_path / "file", workers=1),
+            lambda path: hs.fleet.fleet(path, tmp_path / "file", workers=1),
         ),
     ):
         with pytest.raises(HideseekError):
@@ -602,7 +621,7 @@ def test_marks_that_are_no_text_are_done_again(city, undisturbed, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(undisturbed, out)
     (out / "done" / "person-001.json").write_bytes(b'{"user":"\xff"}')
-    assert hs.fleet(city, out, JOB, workers=1).reused == 3
+    assert hs.fleet.fleet(city, out, JOB, workers=1).reused == 3
     (out / "fleet.json").write_bytes(b'{"step":"\xff"}')
     with pytest.raises(ParameterError, match="holds the same job"):
-        hs.fleet(city, out, JOB, workers=1)
+        hs.fleet.fleet(city, out, JOB, workers=1)

@@ -10,20 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import (
-    Alternatives,
-    CertificateError,
-    Game,
-    HideseekError,
-    Method,
-    Rows,
-    SolverError,
-    Status,
-    solve,
-    trade_off,
-)
-from hideseek.solve import Answer, certify
-from hideseek.solve import double_oracle as double_oracle_module
+from hideseek import Game, HideseekError, solve, trade_off
+from hideseek.errors import CertificateError, SolverError
+from hideseek.game import Alternatives, Rows
+from hideseek.solvers import Method, Status
+from hideseek.solvers import double_oracle as double_oracle_module
+from hideseek.solvers.certificate import Answer, certify
 from tests.games import euclid_game
 
 GAME = euclid_game(3, 3, 0.4)

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from pyproj import Geod
 
-from hideseek import data
-from hideseek.data import BOX, Person, city_people, synthetic_city
 from hideseek.errors import ParameterError
+from hideseek.traces.city import BOX, Person, city_people, synthetic_city
 
 PEOPLE, DAYS, SEED = 12, 14, 5
 

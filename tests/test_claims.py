@@ -8,8 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from hideseek import Grid, MarkovProfile, compare, distance, squared, synthetic_city
-from hideseek.baselines import RIVALS, Setting
+from hideseek import Grid, MarkovProfile, synthetic_city
+from hideseek.baselines import RIVALS
+from hideseek.baselines.rival import Setting
+from hideseek.experiments import compare
+from hideseek.metrics import distance, squared
 
 ROOT = Path(__file__).parents[1]
 README, RIVALS_PAGE = (" ".join((ROOT / name).read_text().split()) for name in ("README.md", "docs/rivals.md"))

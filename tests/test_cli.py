@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hideseek import Codebook, MarkovProfile, Places, distances, load_profile, save_profile, synthetic_city
+from hideseek import Codebook, MarkovProfile, Places, load_profile, save_profile, synthetic_city
+from hideseek.model import distances
 
 TRACES = synthetic_city(people=2, days=4, seed=1)
 COMMANDS = (

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hideseek import MarkovProfile, Places, load_plan, load_profile, save_profile, synthetic_city
-from hideseek.regions import Grid
+from hideseek.model.regions import Grid
 
 CHAIN = [[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]
 QUICK = ("--walks", "2", "--steps", "100")

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from hideseek import (
     Codebook,
-    CodebookError,
     Grid,
     Hexagons,
     HideseekError,
@@ -31,9 +30,10 @@ from hideseek import (
     design,
     metrics,
 )
-from hideseek.codebook import Deployed, codebook_from
-from hideseek.documents import MetricDocument, metric_document, metric_from
-from hideseek.sealed import LARGEST
+from hideseek.codebook.codebook import Deployed, codebook_from
+from hideseek.errors import CodebookError
+from hideseek.storage.documents import MetricDocument, metric_document, metric_from
+from hideseek.storage.sealed_file import LARGEST
 from tests.fuzz_sealed import codebooks, fuzz, put_together, signed, taken_apart, unsigned, written
 
 MATRIX = [[0.6, 0.3, 0.1], [0.25, 0.5, 0.25], [0.1, 0.3, 0.6]]

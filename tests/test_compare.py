@@ -12,29 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import (
-    CertificateError,
-    Estimate,
-    Grid,
-    MarkovProfile,
-    Mechanism,
-    ParameterError,
-    correlation_aware_error,
-    distance,
-    distances,
-    expected_error,
-    save_profile,
-    solve,
-    squared,
-    synthetic_city,
-)
-from hideseek.adversaries import Adversary, estimates, policy_loss
-from hideseek.baselines import RIVALS, Rival, Setting, coin
-from hideseek.compare import compare
-from hideseek.compare.pages import facts_of, frame_of, in_short, table_of, write_pages
-from hideseek.compare.run import ENDS, _Measure, calibrated
-from hideseek.course import Course
-from hideseek.mechanism import Policy
+from hideseek import Estimate, Grid, MarkovProfile, Mechanism, ParameterError, save_profile, solve, synthetic_city
+from hideseek.adversary import correlation_aware_error, expected_error
+from hideseek.adversary.hidden_markov import Course
+from hideseek.adversary.through_time import Adversary, estimates, policy_loss
+from hideseek.baselines import RIVALS
+from hideseek.baselines.plain import coin
+from hideseek.baselines.rival import Rival, Setting
+from hideseek.errors import CertificateError
+from hideseek.experiments.comparison import ENDS, _Measure, calibrated, compare
+from hideseek.experiments.comparison_pages import facts_of, frame_of, in_short, table_of, write_pages
+from hideseek.game.mechanism import Policy
+from hideseek.metrics import distance, squared
+from hideseek.model import distances
 from tests.test_baselines import town, turned
 from tests.test_policy import Always
 

@@ -7,20 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import (
-    Alternatives,
-    BudgetError,
-    Game,
-    ParameterError,
-    Rows,
-    Scenario,
-    from_matrix,
-    solve,
-    total,
-    trade_off,
-)
-from hideseek.mobility import MarkovProfile
-from hideseek.solve.curve import upper_hull
+from hideseek import Game, ParameterError, Scenario, solve, trade_off
+from hideseek.errors import BudgetError
+from hideseek.game import Alternatives, Rows
+from hideseek.metrics import from_matrix, total
+from hideseek.model.mobility import MarkovProfile
+from hideseek.solvers.curve import upper_hull
 from tests.games import euclid_game, grid_distances, random_game, zipf
 
 

@@ -10,11 +10,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from hideseek import Codebook, CodebookError, Game, MarkovProfile, Scenario, design, from_matrix, total, verify
-from hideseek.codebook import Chain, GapCase, codebook_from
-from hideseek.deployed import Deployment, deployed_of
-from hideseek.draft import Draft
-from hideseek.table import Table
+from hideseek import Codebook, Game, MarkovProfile, Scenario, design, verify
+from hideseek.codebook.codebook import Chain, GapCase, codebook_from
+from hideseek.codebook.weights import Table
+from hideseek.designing.deployed_run import Deployment, deployed_of
+from hideseek.designing.stage_draft import Draft
+from hideseek.errors import CodebookError
+from hideseek.metrics import from_matrix, total
 from tests.oracles.codebook_checker import claims
 from tests.test_design import SCENARIOS, SECOND_ORDER
 

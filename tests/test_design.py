@@ -12,24 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from hideseek import (
-    BudgetError,
-    Game,
-    MarkovProfile,
-    ParameterError,
-    PeriodicProfile,
-    Scenario,
-    SizeError,
-    design,
-    from_function,
-    from_matrix,
-    hamming,
-    solve,
-    speed,
-    total,
-)
-from hideseek.joint import DIED_OUT, Joint
-from hideseek.regions import Places
+from hideseek import Game, MarkovProfile, ParameterError, PeriodicProfile, Scenario, design, solve
+from hideseek.codebook.joint_distribution import DIED_OUT, Joint
+from hideseek.errors import BudgetError, SizeError
+from hideseek.metrics import from_function, from_matrix, hamming, speed, total
+from hideseek.model.regions import Places
 from tests.oracles.enumeration import everything, law_of, outcome_at, prior_at, rows_of
 
 LINE = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
@@ -253,7 +240,7 @@ def test_small_steps_towards_the_optimum_gain_in_the_long_run(monkeypatch):
         return float(worth.weight @ worth.privacy)
 
     moved = long_run()
-    monkeypatch.setattr(sys.modules["hideseek.design"], "PACE", 0.0)
+    monkeypatch.setattr(sys.modules["hideseek.designing.designer"], "PACE", 0.0)
     assert moved > 1.1 * long_run()
 
 
@@ -360,7 +347,7 @@ def test_what_repeats_has_settled():
 
 @pytest.mark.parametrize("memory", [1, 2])
 def test_a_chain_that_never_settles_is_certified_for_as_long_as_is_said(memory, monkeypatch):
-    monkeypatch.setattr(sys.modules["hideseek.deployed"], "HORIZON", 40)
+    monkeypatch.setattr(sys.modules["hideseek.designing.deployed_run"], "HORIZON", 40)
     ring = MarkovProfile.from_matrix(np.roll(np.eye(3), 1, axis=1))
     codebook = design(ring, Scenario.past_present(memory), hamming(), hamming(), 0.1, gaps=2, choice="plain")
     assert (codebook.deployed.accesses, codebook.deployed.settled) == (40, False)
@@ -413,7 +400,7 @@ def test_two_designs_are_equal_to_the_last_bit_whoever_works(quality, monkeypatc
     """With the second metric the games have no closed form, and their programs begin with what hurt before."""
     chosen = {"privacy": LINE, "quality": quality, "budget": 0.2}
     one = design(CHAIN, Scenario.past_present(2), workers=1, **chosen)
-    monkeypatch.setattr(sys.modules["hideseek.design"], "MANY", 1)
+    monkeypatch.setattr(sys.modules["hideseek.designing.designer"], "MANY", 1)
     two = design(CHAIN, Scenario.past_present(2), workers=2, **chosen)
     assert one.content == two.content
 
@@ -421,7 +408,7 @@ def test_two_designs_are_equal_to_the_last_bit_whoever_works(quality, monkeypatc
 @pytest.mark.parametrize("name", ["location", "transition", "in between", "next, not released"])
 def test_games_that_repeat_are_those_of_the_scenario_and_the_law(name, monkeypatch):
     """Made from what is believed about the states, and from the law of all places that matter."""
-    module, found = sys.modules["hideseek.design"], []
+    module, found = sys.modules["hideseek.designing.designer"], []
     metric = total(from_matrix(LINE))
     chosen = CHAIN, SCENARIOS[name], metric, metric, 0.3, 2, 1, module.Choice("uninformative"), None
     for general in (False, True):

@@ -33,7 +33,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 import hideseek
 from hideseek import (
-    Answer,
     Codebook,
     Device,
     Grid,
@@ -43,11 +42,12 @@ from hideseek import (
     ParameterError,
     Places,
     Scenario,
-    StateError,
     design,
-    hamming,
 )
-from hideseek.device import random_word, random_words
+from hideseek.device import Answer
+from hideseek.device.codebook_device import random_word, random_words
+from hideseek.errors import StateError
+from hideseek.metrics import hamming
 from tests.fuzz_sealed import put_together, taken_apart
 from tests.processes import assert_all_expose_the_same
 
@@ -89,7 +89,7 @@ def path(tmp_path):
 def words(monkeypatch):
     """Put words here, and the device draws with them."""
     queue = []
-    monkeypatch.setattr("hideseek.device.random_word", lambda: queue.pop(0))
+    monkeypatch.setattr("hideseek.device.codebook_device.random_word", lambda: queue.pop(0))
     return queue
 
 
@@ -149,7 +149,10 @@ def test_step_by_step_the_device_exposes_what_the_codebook_simulates(name, data)
     drawn = data.draw(st.lists(st.integers(0, 2**32 - 1), min_size=8, max_size=8))
     codebook, one, many = book(name), iter(drawn), iter(drawn)
     expected = codebook.simulate(np.array([walk]), lambda size: np.array([next(many)], np.uint32))[0]
-    with tempfile.TemporaryDirectory() as folder, mock.patch("hideseek.device.random_word", one.__next__):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch("hideseek.device.codebook_device.random_word", one.__next__),
+    ):
         device = Device(codebook, f"{folder}/state")
         for step, place in enumerate(walk):
             ahead = [POINTS[place] for place in walk[step + 1 :]]
@@ -563,13 +566,13 @@ def test_whatever_becomes_of_a_state_before_it_is_written_two_devices_tell_the_s
             answers.append(device.expose(*point, when(step)).place)
 
     def draw():
-        monkeypatch.setattr("hideseek.device.random_word", random_word)
+        monkeypatch.setattr("hideseek.device.codebook_device.random_word", random_word)
         meanwhile(folder)
         ask(other, POINTS[1])
         return random_word()
 
     monkeypatch.setattr("fcntl.flock", lambda handle, kind: flock(handle, kind | fcntl.LOCK_NB))
-    monkeypatch.setattr("hideseek.device.random_word", draw)
+    monkeypatch.setattr("hideseek.device.codebook_device.random_word", draw)
     ask(one, POINTS[0])
     ask(other, POINTS[1])
     ask(one, POINTS[0])
@@ -582,7 +585,7 @@ def test_what_was_replaced_meanwhile_is_told(used, monkeypatch):
         used.path.rename(used.path.with_name("moved"))
         return 0
 
-    monkeypatch.setattr("hideseek.device.random_word", draw)
+    monkeypatch.setattr("hideseek.device.codebook_device.random_word", draw)
     with pytest.raises(StateError, match=r"state\.json was moved or replaced meanwhile\. Nothing is exposed"):
         used.expose(*POINTS[0], when(3))
     assert not used.path.exists()
@@ -590,16 +593,17 @@ def test_what_was_replaced_meanwhile_is_told(used, monkeypatch):
 
 FORK = """
 import fcntl, json, os, signal, subprocess, sys
-import hideseek.device
-from hideseek import Codebook, Device, StateError
+import hideseek.device.codebook_device
+from hideseek import Codebook, Device
+from hideseek.errors import StateError
 
-device, flock, draw = Device(Codebook.load(sys.argv[1]), sys.argv[2]), fcntl.flock, hideseek.device.random_word
+device, flock, draw = Device(Codebook.load(sys.argv[1]), sys.argv[2]), fcntl.flock, hideseek.device.codebook_device.random_word
 fcntl.flock = lambda handle, kind: flock(handle, kind | fcntl.LOCK_NB)  # who would have to wait fails
 stay, end = os.pipe()
 ready, say = os.pipe()
 
 def ask(step, meanwhile=lambda: None):
-    hideseek.device.random_word = lambda: meanwhile() or draw()
+    hideseek.device.codebook_device.random_word = lambda: meanwhile() or draw()
     try:
         return device.expose(46.5, 6.5, f"2026-01-05T08:{5 * step:02}:00Z").status
     except StateError as error:
@@ -1259,7 +1263,9 @@ def test_the_state_stays_where_it_was_when_the_process_moves(tmp_path, monkeypat
 def test_a_simulation_follows_the_codebook_and_touches_no_state(path, monkeypatch):
     device = Device(book("past"), path)
     walks = np.array([[0, 1, 2, 1], [2, 2, 1, 0]], np.uint8)
-    monkeypatch.setattr("hideseek.device.random_words", lambda size: np.arange(size, dtype=np.uint32) * 2**31)
+    monkeypatch.setattr(
+        "hideseek.device.codebook_device.random_words", lambda size: np.arange(size, dtype=np.uint32) * 2**31
+    )
     expected = device.codebook.simulate(walks.astype(np.int64), lambda size: np.arange(size, dtype=np.uint32) * 2**31)
     np.testing.assert_array_equal(device.simulate(walks), expected)
     np.testing.assert_array_equal(device.simulate(walks.tolist()), expected)

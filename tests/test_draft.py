@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hideseek import Scenario
-from hideseek.draft import Draft, Made
-from hideseek.stage import Prior
+from hideseek.codebook.stage import Prior
+from hideseek.designing.stage_draft import Draft, Made
 
 LOCATION = Scenario.past_present(1)
 

@@ -7,8 +7,7 @@ import pickle
 
 import pytest
 
-from hideseek import BudgetError, ReducibleError, SizeError
-from hideseek.errors import MissingExtraError, broken_rule, without_value
+from hideseek.errors import BudgetError, MissingExtraError, ReducibleError, SizeError, broken_rule, without_value
 
 
 @pytest.mark.parametrize(

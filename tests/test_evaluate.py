@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hideseek import (
-    CertificateError,
     Estimate,
     Game,
     MarkovProfile,
@@ -20,17 +19,17 @@ from hideseek import (
     PeriodicProfile,
     Places,
     Scenario,
-    attack,
-    course,
     design,
     evaluate,
-    from_function,
-    from_matrix,
     plan,
     save_profile,
     solve,
 )
-from hideseek.evaluate import ASSUMPTION
+from hideseek.adversary import attack
+from hideseek.adversary import hidden_markov as course
+from hideseek.adversary.label import ASSUMPTION
+from hideseek.errors import CertificateError
+from hideseek.metrics import from_function, from_matrix
 from tests.test_adversaries import Oracle, arbitrary, chain, made, metric, second_order
 
 SCENARIOS = {

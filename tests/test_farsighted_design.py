@@ -13,22 +13,20 @@ from hideseek import (
     Game,
     HideseekError,
     MarkovProfile,
-    Mode,
     Places,
     Scenario,
     design,
-    distance,
     evaluate,
-    hamming,
-    maximum,
     plan,
     save_profile,
     solve,
 )
-from hideseek.arrays import FloatArray
-from hideseek.estimate import Estimate
-from hideseek.evaluate import more
-from hideseek.mobility import regions_of
+from hideseek.adversary.label import more
+from hideseek.metrics import distance, hamming, maximum
+from hideseek.model.mobility import regions_of
+from hideseek.planning import Mode
+from hideseek.util.arrays import FloatArray
+from hideseek.util.estimates import Estimate
 
 SPOTS = np.array([0.0, 1.0, 5.0, 6.0])
 PLACED = MarkovProfile.from_matrix(

@@ -30,25 +30,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from hideseek import (
-    Codebook,
-    EngineError,
-    Fleet,
-    Grid,
-    Job,
-    MarkovProfile,
-    MissingExtraError,
-    OutputError,
-    ParameterError,
-    Scenario,
-    SolverError,
-    TraceError,
-    fleet,
-    terminal,
-)
-from hideseek.cli import many
-from hideseek.codebook import codebook_from
-from hideseek.fleet import engines, outputs
+from hideseek import Codebook, Grid, MarkovProfile, ParameterError, Scenario
+from hideseek.cli import many_people as many
+from hideseek.cli import terminal
+from hideseek.codebook.codebook import codebook_from
+from hideseek.errors import EngineError, MissingExtraError, OutputError, SolverError, TraceError
+from hideseek.fleet import Fleet, Job, engines, fleet, outputs
 from hideseek.fleet import job as jobs
 from hideseek.fleet import run as running
 from hideseek.fleet.job import Row, protect
@@ -201,7 +188,7 @@ def test_nothing_finished_is_done_again_and_what_is_missing_is(city, undisturbed
 
 TELLING = """
 import sys
-from hideseek import Job, fleet
+from hideseek.fleet import Job, fleet
 fleet(*sys.argv[1:], Job(grid=(1, 2), privacy=("hamming",)), workers=2, progress=lambda *far: print(*far, flush=True))
 """
 

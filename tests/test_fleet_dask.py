@@ -15,8 +15,8 @@ import pytest
 from distributed import Client
 from distributed.scheduler import KilledWorker
 
-from hideseek import EngineError, fleet
-from hideseek.fleet import engines
+from hideseek.errors import EngineError
+from hideseek.fleet import engines, fleet
 from hideseek.fleet import run as running
 from tests.fleets import JOB
 from tests.test_fleet import assert_same, dies_always, labels_of, protect

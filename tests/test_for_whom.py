@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hideseek import Foresight, MarkovProfile, Places, Scenario, design, distances, evaluate, save_profile
+from hideseek import MarkovProfile, Places, Scenario, design, evaluate, save_profile
 from hideseek.cli import through_time
-from hideseek.demo import Ahead, Demo, foresight_section
-from hideseek.estimate import Estimate
-from hideseek.planner import Outlook, train
+from hideseek.experiments.demo import Ahead, Demo, foresight_section
+from hideseek.model import distances
+from hideseek.planning import Foresight
+from hideseek.planning.planner import Outlook, train
+from hideseek.util.estimates import Estimate
 from tests.oracles.full_program import best_value
 
 ROOT = Path(__file__).parents[1]
@@ -90,7 +92,7 @@ def demo():
 
 
 def test_the_demo_shows_a_codebook_and_planners_and_says_whose_bound_it_is(run, demo, monkeypatch):
-    monkeypatch.setattr("hideseek.demo.run_demo", lambda *_: demo)
+    monkeypatch.setattr("hideseek.experiments.demo.run_demo", lambda *_: demo)
     status, out, err = run("demo")
     assert status == 0, err
     label, planning = out.split("Planning ahead")

@@ -8,12 +8,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hideseek import Foresight, MarkovProfile, ParameterError, PlanError, RepeatedGame, Scenario, follow, hamming
-from hideseek import foresight as module
-from hideseek.estimate import Estimate
-from hideseek.foresight import SETTLING
-from hideseek.planner import train
-from hideseek.solve.recurring import Recurring
+from hideseek import MarkovProfile, ParameterError, Scenario
+from hideseek.errors import PlanError
+from hideseek.metrics import hamming
+from hideseek.planning import Foresight, RepeatedGame, follow
+from hideseek.planning import simulation as module
+from hideseek.planning.planner import train
+from hideseek.planning.simulation import SETTLING
+from hideseek.solvers.belief_program import Recurring
+from hideseek.util.estimates import Estimate
 from tests.tiny_games import game as tiny
 from tests.tiny_games import trained
 

@@ -8,25 +8,13 @@ import re
 import numpy as np
 import pytest
 
-from hideseek import (
-    BudgetError,
-    Game,
-    HideseekError,
-    Mechanism,
-    ParameterError,
-    Scenario,
-    SizeError,
-    from_function,
-    from_matrix,
-    hamming,
-    possible_trajectories,
-    solve,
-    speed,
-    total,
-)
-from hideseek.allowance import budget_of
-from hideseek.mobility import MarkovProfile
-from hideseek.regions import Places
+from hideseek import Game, HideseekError, Mechanism, ParameterError, Scenario, solve
+from hideseek.errors import BudgetError, SizeError
+from hideseek.game.budget import budget_of
+from hideseek.metrics import from_function, from_matrix, hamming, speed, total
+from hideseek.model import possible_trajectories
+from hideseek.model.mobility import MarkovProfile
+from hideseek.model.regions import Places
 from tests.games import grid_distances
 
 CHAIN = MarkovProfile.from_matrix([[0.5, 0.5, 0], [0.2, 0.2, 0.6], [0.9, 0, 0.1]])
@@ -221,7 +209,7 @@ def test_a_mechanism_must_be_row_stochastic():
 
 def test_places_need_not_form_a_grid():
     places = Places([46.52, 46.53, 46.60], [6.57, 6.60, 6.65])
-    from hideseek import distance
+    from hideseek.metrics import distance
 
     profile = MarkovProfile.from_matrix([[0.2, 0.5, 0.3], [0.3, 0.3, 0.4], [0.5, 0.2, 0.3]], places)
     game = Game.from_scenario(profile, Scenario.sporadic(), distance(places), distance(places), 500.0)

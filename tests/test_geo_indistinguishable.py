@@ -13,25 +13,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import shortest_path
 
-from hideseek import (
-    Alternatives,
-    BudgetError,
-    Game,
-    MarkovProfile,
-    Mechanism,
-    Method,
-    ParameterError,
-    Places,
-    Rows,
-    Status,
-    distance,
-    expected_error,
-    hamming,
-    solve,
-    squared,
-    trade_off,
-)
-from hideseek.baselines import Setting
+from hideseek import Game, MarkovProfile, Mechanism, ParameterError, Places, solve, trade_off
+from hideseek.adversary import expected_error
 from hideseek.baselines.geo_indistinguishable import (
     geo_indistinguishable_rows,
     joint_optimum,
@@ -39,7 +22,12 @@ from hideseek.baselines.geo_indistinguishable import (
     spanner,
     with_distortion,
 )
-from hideseek.solve import least_loss
+from hideseek.baselines.rival import Setting
+from hideseek.errors import BudgetError
+from hideseek.game import Alternatives, Rows
+from hideseek.metrics import distance, hamming, squared
+from hideseek.solvers import Method, Status
+from hideseek.solvers.interior_point import least_loss
 from tests.games import euclid_game, grid_distances, random_game, zipf
 from tests.test_baselines import town
 

@@ -11,11 +11,12 @@ from html import escape
 import pandas as pd
 import pytest
 
-from hideseek import study, synthetic_city, trade_off
+from hideseek import synthetic_city, trade_off
 from hideseek.cli import main
-from hideseek.figures import curve_figure
-from hideseek.harmless import csv_bytes
-from hideseek.report import Section, Table, html_report
+from hideseek.experiments import study
+from hideseek.experiments.report import Section, Table, html_report
+from hideseek.plots.figures import curve_figure
+from hideseek.util.harmless import csv_bytes
 from tests.games import euclid_game
 from tests.test_study import stroll
 
@@ -111,7 +112,7 @@ def test_users_with_hostile_names_are_studied_compared_and_protected(run, monkey
     tag = f"<script>alert(1)</script>[/home]{CLEAR}{BACKWARDS}\n{LINK}"
     shown = r"<script>alert(1)</script>[/home]\x1b[2J\u202e\n" + LINK
     pd.concat([stroll(tag, 4, 1), stroll(LINK, 4, 2)]).to_csv(tmp_path / "street.csv", index=False)
-    monkeypatch.setattr(sys.modules["hideseek.study.run"], "CELLS", 4)
+    monkeypatch.setattr(sys.modules["hideseek.experiments.planner_study"], "CELLS", 4)
     found = []
 
     def once(*words, **names):

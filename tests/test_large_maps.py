@@ -13,14 +13,17 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
 
-from hideseek import Alternatives, Game, Mechanism, Method, ParameterError, Rows, Status, arrays, expected_error, solve
-from hideseek.arrays import LARGE, inner, light
+from hideseek import Game, Mechanism, ParameterError, solve
+from hideseek.adversary import expected_error
 from hideseek.errors import CertificateError, MissingExtraError
-from hideseek.game import as_alternatives
-from hideseek.solve import double_oracle
-from hideseek.solve.certificate import Answer, certify, cheapest_releases, least_errors, stochastic
-from hideseek.solve.double_oracle import DoubleOracle
-from hideseek.solve.first_order import RegretMatching
+from hideseek.game import Alternatives, Rows
+from hideseek.game.game import as_alternatives
+from hideseek.solvers import Method, Status, double_oracle
+from hideseek.solvers.certificate import Answer, certify, cheapest_releases, least_errors, stochastic
+from hideseek.solvers.double_oracle import DoubleOracle
+from hideseek.solvers.regret_matching import RegretMatching
+from hideseek.util import arrays
+from hideseek.util.arrays import LARGE, inner, light
 from tests.games import euclid_game, games, random_game
 
 LARGER = euclid_game(18, 29, 0.5)  # 272,484 entries: above what is kept dense

@@ -20,27 +20,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
-from hideseek import (
-    Answer,
-    Grid,
-    HideseekError,
-    LiveDevice,
-    LiveLabel,
-    MarkovProfile,
-    Mode,
-    ParameterError,
-    PlanError,
-    RepeatedGame,
-    Scenario,
-    StateError,
-    from_function,
-    hamming,
-    plan,
-    save_plan,
-    solve,
-)
-from hideseek.live import SPARE, Move
-from hideseek.planner import train
+from hideseek import Grid, HideseekError, LiveDevice, MarkovProfile, ParameterError, Scenario, plan, save_plan, solve
+from hideseek.device import Answer, LiveLabel
+from hideseek.device.live_device import SPARE, Move
+from hideseek.errors import PlanError, StateError
+from hideseek.metrics import from_function, hamming
+from hideseek.planning import Mode, RepeatedGame
+from hideseek.planning.planner import train
 from tests.processes import assert_all_expose_the_same
 from tests.test_device import (
     BEGIN,
@@ -89,7 +75,7 @@ def path(tmp_path):
 def words(monkeypatch):
     """Put words here, and the device draws with them."""
     queue = []
-    monkeypatch.setattr("hideseek.live.random_word", lambda: queue.pop(0))
+    monkeypatch.setattr("hideseek.device.live_device.random_word", lambda: queue.pop(0))
     return queue
 
 
@@ -403,7 +389,8 @@ def test_a_new_process_goes_on_to_the_last_bit(tmp_path, words, moves, name, out
 
 ASK = """
 import sys
-from hideseek import LiveDevice, hamming
+from hideseek import LiveDevice
+from hideseek.metrics import hamming
 from tests.test_live import PROFILE, planned
 
 device = LiveDevice(PROFILE, hamming(), hamming(), 0.2, planned("now"), sys.argv[1])
@@ -511,7 +498,7 @@ def test_a_planner_that_trades_privacy_of_now_stops_at_the_floor_and_no_earlier(
 
 def test_what_rounding_takes_below_the_floor_is_withheld(path, monkeypatch):
     floor = 0.3 * (1 - 1e-12)  # the optimum has it, but not in whole weights
-    monkeypatch.setattr("hideseek.live.SPARE", 0.0)
+    monkeypatch.setattr("hideseek.device.live_device.SPARE", 0.0)
     with pytest.raises(ParameterError, match="'floor'"):
         floored(path, floor)
     assert solve(floored(path).game.at(floored(path).game.start)).privacy > floor

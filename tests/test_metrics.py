@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from pyproj import Geod
 
-from hideseek import (
-    Grid,
-    ParameterError,
-    Places,
+from hideseek import Grid, ParameterError, Places
+from hideseek.metrics import (
     distance,
     from_function,
     from_matrix,

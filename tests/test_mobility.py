@@ -11,23 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hideseek import (
-    Game,
-    Grid,
-    MarkovProfile,
-    ParameterError,
-    PeriodicProfile,
-    Places,
-    Profile,
-    ReducibleError,
-    Scenario,
-    hamming,
-    possible_trajectories,
-    solve,
-    synthetic_city,
-)
-from hideseek.data.city import BOX
-from hideseek.mobility import regions_of, sample_places, sequence_probability
+from hideseek import Game, Grid, MarkovProfile, ParameterError, PeriodicProfile, Places, Scenario, solve, synthetic_city
+from hideseek.errors import ReducibleError
+from hideseek.metrics import hamming
+from hideseek.model import Profile, possible_trajectories
+from hideseek.model.mobility import regions_of, sample_places, sequence_probability
+from hideseek.traces.city import BOX
 
 LINE = Places([0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 3.0])
 

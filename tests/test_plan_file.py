@@ -20,25 +20,20 @@ from hideseek import (
     MarkovProfile,
     ParameterError,
     Places,
-    PlanError,
-    RepeatedGame,
     Scenario,
-    distance,
-    follow,
-    from_function,
-    hamming,
     load_plan,
     load_profile,
     save_plan,
     save_profile,
-    squared,
     synthetic_city,
-    total,
 )
-from hideseek.plan_file import content_of, plan_from
-from hideseek.planner import Player, for_ever, train
-from hideseek.regions import Grid
-from hideseek.sealed import LARGEST
+from hideseek.errors import PlanError
+from hideseek.metrics import distance, from_function, hamming, squared, total
+from hideseek.model.regions import Grid
+from hideseek.planning import RepeatedGame, follow
+from hideseek.planning.plan_file import content_of, plan_from
+from hideseek.planning.planner import Player, for_ever, train
+from hideseek.storage.sealed_file import LARGEST
 from tests.fuzz_sealed import fuzz, plans, put_together, signed, taken_apart, unsigned
 from tests.tiny_games import game as tiny
 

@@ -9,20 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import (
-    MarkovProfile,
-    Mode,
-    Outlook,
-    ParameterError,
-    PlanError,
-    RepeatedGame,
-    Scenario,
-    SolverError,
-    hamming,
-    plan,
-    solve,
-)
-from hideseek.planner import GIVEN_UP, ROUGH, Player, train
+from hideseek import MarkovProfile, ParameterError, Scenario, plan, solve
+from hideseek.errors import PlanError, SolverError
+from hideseek.metrics import hamming
+from hideseek.planning import Mode, Outlook, RepeatedGame
+from hideseek.planning.planner import GIVEN_UP, ROUGH, Player, train
 from tests.oracles.full_program import best_over_histories, best_value
 from tests.tiny_games import game, trained
 

@@ -11,11 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
-from hideseek import MarkovProfile, Mechanism, ParameterError, attack, distance, distances, from_matrix
-from hideseek.adversaries import carry, policy_loss
-from hideseek.baselines import predictive
-from hideseek.course import Course
-from hideseek.regions import plane
+from hideseek import MarkovProfile, Mechanism, ParameterError
+from hideseek.adversary import attack
+from hideseek.adversary.hidden_markov import Course
+from hideseek.adversary.through_time import carry, policy_loss
+from hideseek.baselines.through_time import predictive
+from hideseek.metrics import distance, from_matrix
+from hideseek.model import distances
+from hideseek.model.regions import plane
 from tests.test_baselines import town
 
 HAMMING = 1 - np.eye(3)

@@ -8,22 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from hideseek import (
-    Alternatives,
-    Game,
-    Method,
-    ParameterError,
-    Scenario,
-    SolverError,
-    from_matrix,
-    hamming,
-    prefer,
-    solve,
-    squared,
-    total,
-)
-from hideseek.mobility import MarkovProfile
-from hideseek.solve.preference import _Preference
+from hideseek import Game, ParameterError, Scenario, solve
+from hideseek.errors import SolverError
+from hideseek.game import Alternatives
+from hideseek.metrics import from_matrix, hamming, squared, total
+from hideseek.model.mobility import MarkovProfile
+from hideseek.solvers import Method, prefer
+from hideseek.solvers.tie_break import _Preference
 from tests.games import euclid_game, grid_distances, random_game, shares, sizes, zipf
 from tests.test_solve import assert_proved
 

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import Grid, Hexagons, MarkovProfile, ParameterError, Places, TraceError, synthetic_city
-from hideseek.data.city import BOX
-from hideseek.files import write_privately
-from hideseek.profile_file import is_profile, load_profile, save_profile
+from hideseek import Grid, Hexagons, MarkovProfile, ParameterError, Places, synthetic_city
+from hideseek.errors import TraceError
+from hideseek.storage.profile_file import is_profile, load_profile, save_profile
+from hideseek.traces.city import BOX
+from hideseek.util.private_files import write_privately
 
 CITY = synthetic_city(people=1, days=2)
 GRID = Grid(*BOX, 8, 8)

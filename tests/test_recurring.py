@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import Alternatives, Game, solve
-from hideseek.solve.recurring import Recurring
+from hideseek import Game, solve
+from hideseek.game import Alternatives
+from hideseek.solvers.belief_program import Recurring
 from tests.oracles.full_program import best_value
 
 CLOSE = 2e-6  # in units of the mean error: the tolerance of a play, 1e-6, and scipy's

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyproj import Geod
 
-from hideseek import Grid, Hexagons, MissingExtraError, ParameterError, Places, distances
-from hideseek.regions import plane
+from hideseek import Grid, Hexagons, ParameterError, Places
+from hideseek.errors import MissingExtraError
+from hideseek.model import distances
+from hideseek.model.regions import plane
 
 BAY = Grid(south=37.55, north=37.85, west=-122.55, east=-122.10, rows=10, columns=25)
 MANY = Places(

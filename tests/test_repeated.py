@@ -11,23 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import (
-    BudgetError,
-    Game,
-    MarkovProfile,
-    ParameterError,
-    PeriodicProfile,
-    Places,
-    RepeatedGame,
-    Scenario,
-    hamming,
-    solve,
-    speed,
-    synthetic_city,
-    total,
-)
-from hideseek.mobility import sequence_probability
-from hideseek.regions import Grid
+from hideseek import Game, MarkovProfile, ParameterError, PeriodicProfile, Places, Scenario, solve, synthetic_city
+from hideseek.errors import BudgetError
+from hideseek.metrics import hamming, speed, total
+from hideseek.model.mobility import sequence_probability
+from hideseek.model.regions import Grid
+from hideseek.planning import RepeatedGame
 
 CHAIN = MarkovProfile.from_matrix([[0.6, 0.3, 0.1], [0.0, 0.5, 0.5], [0.7, 0.1, 0.2]])
 ERROR = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 3.0], [5.0, 1.0, 0.0]])

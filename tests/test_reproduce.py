@@ -18,19 +18,25 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from hideseek import Grid, MarkovProfile, ParameterError, synthetic_city
-from hideseek.days import ahead_of_utc, days_of, drawn_from
-from hideseek.reproduce import CITY, Optimum, reproduce
-from hideseek.reproduce.findings import findings_of, predictable_users_lowest, rank_correlation, rank_interval
-from hideseek.reproduce.numbers import (
+from hideseek.experiments.reproduction.findings import (
+    findings_of,
+    predictable_users_lowest,
+    rank_correlation,
+    rank_interval,
+)
+from hideseek.experiments.reproduction.numbers import (
     LAST,
+    Optimum,
     entropy_rate,
     location_rows,
     optimal,
     program_rows,
     sporadic_rows,
 )
-from hideseek.reproduce.pages import findings_table
-from hideseek.reproduce.robustness import Left
+from hideseek.experiments.reproduction.pages import findings_table
+from hideseek.experiments.reproduction.robustness_study import Left
+from hideseek.experiments.reproduction.run import reproduce
+from hideseek.experiments.user_days import CITY, ahead_of_utc, days_of, drawn_from
 
 GOLDEN = Path(__file__).parent / "golden"
 BUDGETS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)

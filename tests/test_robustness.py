@@ -10,29 +10,21 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
-from hideseek import (
-    Game,
-    Grid,
-    MarkovProfile,
-    Mechanism,
-    ParameterError,
-    Scenario,
-    distances,
-    expected_error,
-    from_matrix,
-    solve,
-)
-from hideseek.data import synthetic_city
-from hideseek.reproduce.pages import robustness_of
-from hideseek.reproduce.robustness import (
+from hideseek import Game, Grid, MarkovProfile, Mechanism, ParameterError, Scenario, solve
+from hideseek.adversary import expected_error
+from hideseek.experiments.reproduction.pages import robustness_of
+from hideseek.experiments.reproduction.robustness_study import (
     Left,
-    drawn,
     error_alone,
     error_of_filter,
     kept_of_claim,
     learned,
     robustness,
 )
+from hideseek.metrics import from_matrix
+from hideseek.model import distances
+from hideseek.model.mobility import drawn
+from hideseek.traces.city import synthetic_city
 
 METRES = from_matrix([[0.0, 1, 4], [1, 0, 2], [4, 2, 0]])
 PROFILE = MarkovProfile.from_matrix([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25], [0.5, 0.25, 0.25]])

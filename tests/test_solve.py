@@ -11,8 +11,10 @@ import qif
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import Game, Method, ParameterError, Scenario, Status, hamming, solve
-from hideseek.mobility import MarkovProfile
+from hideseek import Game, ParameterError, Scenario, solve
+from hideseek.metrics import hamming
+from hideseek.model.mobility import MarkovProfile
+from hideseek.solvers import Method, Status
 from tests.games import euclid_game, games, grid_distances, random_game, zipf
 from tests.oracles.exact_simplex import game_value
 

@@ -12,8 +12,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from hideseek import OutputError, TraceError, TraceWarning, read_traces, spool, synthetic_city
-from hideseek.spool import ROW, spooled
+from hideseek import read_traces, synthetic_city
+from hideseek.errors import OutputError, TraceError
+from hideseek.traces import TraceWarning
+from hideseek.traces import user_store as spool
+from hideseek.traces.user_store import ROW, spooled
 
 CITY = synthetic_city(people=3, days=2, seed=4)
 CITY = CITY.sample(frac=1, random_state=0)  # files need not be in order

@@ -10,10 +10,11 @@ from itertools import product as every
 import numpy as np
 import pytest
 
-from hideseek import CodebookError, Game, MarkovProfile, Places, Scenario, SizeError, design, metrics, solve
-from hideseek.mobility import Trajectories
-from hideseek.stage import Attack, Prior, Stage
-from hideseek.table import Table
+from hideseek import Game, MarkovProfile, Places, Scenario, design, metrics, solve
+from hideseek.codebook.stage import Attack, Prior, Stage
+from hideseek.codebook.weights import Table
+from hideseek.errors import CodebookError, SizeError
+from hideseek.model.mobility import Trajectories
 
 REGIONS = Places([46.52, 46.53, 46.55], [6.57, 6.58, 6.57])
 THREE = MarkovProfile.from_matrix([[0.6, 0.3, 0.1], [0.25, 0.5, 0.25], [0.0, 0.4, 0.6]], REGIONS)

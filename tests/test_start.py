@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import Game, MarkovProfile, Method, ParameterError, Scenario, design, prefer, solve
-from hideseek.draft import make
-from hideseek.game import as_alternatives
-from hideseek.solve.double_oracle import DoubleOracle
+from hideseek import Game, MarkovProfile, ParameterError, Scenario, design, solve
+from hideseek.designing.stage_draft import make
+from hideseek.game.game import as_alternatives
+from hideseek.solvers import Method, prefer
+from hideseek.solvers.double_oracle import DoubleOracle
 from tests.games import grid_distances
 from tests.test_preference import assert_preferred
 from tests.test_solve import assert_proved
@@ -94,6 +95,6 @@ def test_the_programs_of_a_design_start_with_what_hurt_before(monkeypatch):
         ends.append(made.ends)
         return made
 
-    monkeypatch.setattr(sys.modules["hideseek.design"], "make", noting)
+    monkeypatch.setattr(sys.modules["hideseek.designing.designer"], "make", noting)
     design(MarkovProfile.from_matrix(WALK), Scenario.past_present(1), DISTANCE, LOSS, 0.5, workers=1)
     assert sum(start != (None, None) for start in starts) > len(starts) / 2

@@ -12,28 +12,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hideseek import (
-    Estimate,
-    Game,
-    Grid,
-    MarkovProfile,
-    Outlook,
-    ParameterError,
-    Places,
-    RepeatedGame,
-    Scenario,
-    SizeError,
-    follow,
-    solve,
-    study,
-    synthetic_city,
-)
-from hideseek.days import BAY, CITY, UserDay, days_of, drawn_from
-from hideseek.foresight import Way, controlled
+from hideseek import Estimate, Game, Grid, MarkovProfile, ParameterError, Places, Scenario, solve, synthetic_city
+from hideseek.errors import SizeError
+from hideseek.experiments import study
+from hideseek.experiments.planner_study import CELLS, WARM, Row, Study, expected_seconds, mean_kept, rows_of
+from hideseek.experiments.planner_study_pages import FIELDS, facts_of, frame_of, table_of, users_table, write_pages
+from hideseek.experiments.user_days import BAY, CITY, UserDay, days_of, drawn_from
 from hideseek.metrics import MetricName, hamming
-from hideseek.planner import train
-from hideseek.study.pages import FIELDS, facts_of, frame_of, table_of, users_table, write_pages
-from hideseek.study.run import CELLS, WARM, Row, Study, expected_seconds, mean_kept, rows_of
+from hideseek.planning import Outlook, RepeatedGame, follow
+from hideseek.planning.planner import train
+from hideseek.planning.simulation import Way, controlled
 
 STREET = Grid(0.0, 0.1, 0.0, 1.0, rows=1, columns=12)
 PLANNERS = [str(outlook) for outlook in Outlook]
@@ -53,7 +41,7 @@ def stroll(user, cells, seed):
 TRACES = pd.concat([stroll("ann", 10, 1), stroll("bob", 11, 2), stroll("homely", 9, 3)])
 SHORT = pd.concat([stroll("ann", 4, 1), stroll("bob", 5, 2), stroll("homely", 3, 3)])  # in few places, which is faster
 HAMMING = {"privacy": "hamming", "quality": "hamming"}
-RUN = sys.modules["hideseek.study.run"]
+RUN = sys.modules["hideseek.experiments.planner_study"]
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from hideseek import CodebookError
-from hideseek.arrays import product
-from hideseek.table import WORDS, Table, largest_remainder
+from hideseek.codebook.weights import WORDS, Table, largest_remainder
+from hideseek.errors import CodebookError
+from hideseek.util.arrays import product
 
 FALSE_ALARM = 1e-6  # of each chi-square test; the words are fixed, so it either always fails or never
 

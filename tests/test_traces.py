@@ -20,10 +20,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hideseek import traces
 from hideseek.errors import HideseekError, ParameterError, TraceError
-from hideseek.spool import spooled
-from hideseek.traces import COLUMNS, FORMATS, ReadReport, TraceWarning, check_traces, each_file, read_traces
+from hideseek.traces import reading as traces
+from hideseek.traces.reading import COLUMNS, FORMATS, ReadReport, TraceWarning, check_traces, each_file, read_traces
+from hideseek.traces.user_store import spooled
 
 CAB = "37.75134 -122.39488 0 1213084687\n37.75136 -122.39527 1 1213084659\n37.75199 -122.3946 0 1213084540\n"
 PLT = (

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hideseek.traces import FORMATS
-from hideseek.users import told_apart
+from hideseek.traces.reading import FORMATS
+from hideseek.traces.users import told_apart
 
 PARTS = st.sampled_from(["a", "b", "new_a", "a.csv", "Trajectory", "..", "."])
 ENDS = st.sampled_from(["a.csv", "a.txt", "a.csv.csv", "b.csv", "new_a.txt", "new_.txt", "a"])

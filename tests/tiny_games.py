@@ -6,8 +6,10 @@ from functools import cache
 
 import numpy as np
 
-from hideseek import MarkovProfile, Planner, RepeatedGame, Scenario, hamming
-from hideseek.planner import train
+from hideseek import MarkovProfile, Planner, Scenario
+from hideseek.metrics import hamming
+from hideseek.planning import RepeatedGame
+from hideseek.planning.planner import train
 
 HAMMING = 1 - np.eye(3)
 LINE = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))

@@ -19,10 +19,10 @@ from typing import ParamSpec
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.arrays import FloatArray, IntArray, nonnegative, scalar, shaped, whole_number
-from hideseek.boundary import checked, takes
 from hideseek.errors import broken_rule
-from hideseek.regions import Regions, distances
+from hideseek.model.regions import Regions, distances
+from hideseek.util.arrays import FloatArray, IntArray, nonnegative, scalar, shaped, whole_number
+from hideseek.util.boundary import checked, takes
 
 Between = Callable[[IntArray, IntArray, IntArray], FloatArray]
 Weights = Mapping[int, float] | Sequence[float] | FloatArray
@@ -81,7 +81,7 @@ def hamming() -> Metric:
 def distance(regions: Regions) -> Metric:
     """Geodesic distance between the centres of places in metres, added over the vector.
 
-    >>> from hideseek.regions import Places
+    >>> from hideseek.model.regions import Places
     >>> metric = distance(Places([46.52, 46.53], [6.57, 6.57]))
     >>> metric.between(np.array([[0]]), np.array([[0], [1]]), np.array([])).round()
     array([[   0., 1112.]])
@@ -289,7 +289,7 @@ def speed(regions: Regions) -> Metric:
     Compares the true places with what was seen followed by what is released, so the scenario's quality offsets must be
     those of ``seen`` and ``release`` together. A first place has no displacement, and costs nothing.
 
-    >>> from hideseek.regions import Places
+    >>> from hideseek.model.regions import Places
     >>> metric = speed(Places([0.0, 0.0, 0.0], [0.0, 1.0, 2.0]))
     >>> metric.between(np.array([[0, 1], [0, 2]]), np.array([[1], [2]]), np.array([0])).round(-3)
     array([[     0., 111000.],

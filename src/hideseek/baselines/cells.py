@@ -18,8 +18,8 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from hideseek.arrays import FloatArray, IntArray
 from hideseek.errors import broken_rule
+from hideseek.util.arrays import FloatArray, IntArray
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 PANEL = 2.0  # 16 nodes on so wide a panel are exact to 1e-15: the integrand is analytic within pi/2 of the real line

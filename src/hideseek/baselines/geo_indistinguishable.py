@@ -22,14 +22,15 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from hideseek.arrays import FloatArray, IntArray, nonnegative, scalar
 from hideseek.baselines.rival import Setting
-from hideseek.boundary import checked
 from hideseek.errors import broken_rule
-from hideseek.game import Game, Rows
-from hideseek.mechanism import Mechanism
-from hideseek.solve import LeastLoss, Solution, Status, least_loss, solve
-from hideseek.solve.certificate import relative_gap
+from hideseek.game.game import Game, Rows
+from hideseek.game.mechanism import Mechanism
+from hideseek.solvers.certificate import relative_gap
+from hideseek.solvers.dispatch import Solution, Status, solve
+from hideseek.solvers.interior_point import LeastLoss, least_loss
+from hideseek.util.arrays import FloatArray, IntArray, nonnegative, scalar
+from hideseek.util.boundary import checked
 
 # places up to which the rows of all pairs are solved by default. On the cells of a cab, at 1 / epsilon = 1 km, they
 # take 0.3 s at 39 places, 2.9 s at 71, 10 s at 98 and 39 s at 122 (the joint optimum 0.6, 5.5, 26 and 90 s). A spanner
@@ -120,7 +121,9 @@ def optimal_geo_indistinguishable(setting: Setting, epsilon: float, dilation: fl
     keeps the rows of a spanner, which are fewer and stricter; what that costs at most is the ``gap``: none of these
     loses less than ``within``, and no epsilon-geo-indistinguishable mechanism less than ``bound``.
 
-    >>> from hideseek import MarkovProfile, Places, distance, hamming
+    >>> from hideseek.metrics import distance, hamming
+    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.regions import Places
     >>> two = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Places([0.0, 0.0], [0.0, 0.01]))
     >>> setting = Setting(two, privacy=hamming(), quality=distance(two.regions))
     >>> best = optimal_geo_indistinguishable(setting, np.log(3) / setting.metres[0, 1])
@@ -144,7 +147,9 @@ def joint_optimum(setting: Setting, epsilon: float, budget: float, dilation: flo
     private that keeps the rows of a spanner: its status says so, ``within`` is the bound of these, and ``bound`` that
     of all.
 
-    >>> from hideseek import MarkovProfile, Places, distance
+    >>> from hideseek.metrics import distance
+    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.regions import Places
     >>> two = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Places([0.0, 0.0], [0.0, 0.01]))
     >>> setting = Setting(two, privacy=distance(two.regions), quality=distance(two.regions))
     >>> best = joint_optimum(setting, np.log(3) / setting.metres[0, 1], budget=0.3 * setting.metres[0, 1])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.arrays import distribution, nonnegative, scalar
-from hideseek.boundary import checked
 from hideseek.errors import SolverError, broken_rule
-from hideseek.mechanism import Mechanism
+from hideseek.game.mechanism import Mechanism
+from hideseek.util.arrays import distribution, nonnegative, scalar
+from hideseek.util.boundary import checked
 
 STEPS = 200  # a few dozen are usual
 

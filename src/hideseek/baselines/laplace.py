@@ -7,12 +7,12 @@ import math
 import numpy as np
 from scipy.special import lambertw
 
-from hideseek.arrays import FloatArray, scalar
 from hideseek.baselines.cells import nearest_place_law, on_plane, round_flow, voronoi_edges
-from hideseek.boundary import checked
 from hideseek.errors import broken_rule
-from hideseek.game import Game
-from hideseek.mechanism import Mechanism
+from hideseek.game.game import Game
+from hideseek.game.mechanism import Mechanism
+from hideseek.util.arrays import FloatArray, scalar
+from hideseek.util.boundary import checked
 
 POSITIVE = np.finfo(float).tiny
 

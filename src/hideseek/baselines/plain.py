@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.arrays import FloatArray, nonnegative, scalar
 from hideseek.baselines.cells import on_plane
-from hideseek.boundary import checked
 from hideseek.errors import broken_rule
-from hideseek.game import Game
-from hideseek.mechanism import Mechanism
+from hideseek.game.game import Game
+from hideseek.game.mechanism import Mechanism
+from hideseek.util.arrays import FloatArray, nonnegative, scalar
+from hideseek.util.boundary import checked
 
 
 @checked

@@ -8,14 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from hideseek.arrays import FloatArray
-from hideseek.boundary import checked
-from hideseek.game import Game
-from hideseek.mechanism import Mechanism, Policy
+from hideseek.game.game import Game
+from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.metrics import Metric, over_places
-from hideseek.mobility import MarkovProfile, regions_of
-from hideseek.regions import distances, plane
-from hideseek.scenario import Scenario
+from hideseek.model.mobility import MarkovProfile, regions_of
+from hideseek.model.regions import distances, plane
+from hideseek.model.scenario import Scenario
+from hideseek.util.arrays import FloatArray
+from hideseek.util.boundary import checked
 
 METRES_A_DEGREE = 111_195.0  # of latitude, in the mean
 FINE, COARSE = 1e-3, 1e3  # dials in metres turn from this share of the shortest distance to so many times the longest
@@ -26,7 +26,9 @@ FINE, COARSE = 1e-3, 1e3  # dials in metres turn from this share of the shortest
 class Setting:
     """Whom a rival protects, and what error and quality mean there.
 
-    >>> from hideseek import MarkovProfile, Places, distance, hamming
+    >>> from hideseek.metrics import distance, hamming
+    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.regions import Places
     >>> two = MarkovProfile.from_matrix([[0.9, 0.1], [0.1, 0.9]], Places([0.0, 0.0], [0.0, 0.01]))
     >>> Setting(two, privacy=hamming(), quality=distance(two.regions)).loss.round()
     array([[   0., 1113.],

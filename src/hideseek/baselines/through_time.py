@@ -7,20 +7,22 @@ from functools import cached_property
 
 import numpy as np
 
-from hideseek.arrays import BoolArray, FloatArray, IntArray, numbered, refuse_if_too_large, scalar, shaped, whole_number
-from hideseek.baselines.cells import (
-    Edges,
-    Hull,
-    hull_flow,
-    nearest_place_law,
-    nearest_place_on_line,
-    voronoi_edges,
-)
+from hideseek.baselines.cells import Edges, Hull, hull_flow, nearest_place_law, nearest_place_on_line, voronoi_edges
 from hideseek.baselines.laplace import POSITIVE, planar_laplace
-from hideseek.boundary import checked
 from hideseek.errors import broken_rule
-from hideseek.mobility import MarkovProfile, regions_of
-from hideseek.regions import plane
+from hideseek.model.mobility import MarkovProfile, regions_of
+from hideseek.model.regions import plane
+from hideseek.util.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    numbered,
+    refuse_if_too_large,
+    scalar,
+    shaped,
+    whole_number,
+)
+from hideseek.util.boundary import checked
 
 DELTA = 0.01  # the true place is replaced in one step of a hundred at most, on average: so little is lost without noise
 FEWER = "Simulate fewer sequences at a time."
@@ -120,7 +122,7 @@ class DeltaLocationSet:
     drawn, and not its law.) If the likely places lie on a line, so does the noise; if there is one, it is released. A
     true place that is not likely is replaced by the nearest that is. The state is the belief.
 
-    >>> from hideseek.regions import Places
+    >>> from hideseek.model.regions import Places
     >>> two = MarkovProfile.from_matrix([[0.9, 0.1], [0.1, 0.9]], Places([0.0, 0.0], [0.0, 0.01]))
     >>> policy = DeltaLocationSet(two, epsilon=np.log(4))
     >>> policy.tables(policy.start(1))[0]

@@ -11,10 +11,12 @@ from typing import Annotated, cast
 
 import typer
 
-from hideseek.cli import many, once, through_time
+from hideseek.cli import many_people as many
+from hideseek.cli import one_access as once
+from hideseek.cli import through_time
+from hideseek.cli.terminal import note, print_json
 from hideseek.errors import HideseekError
-from hideseek.terminal import note, print_json
-from hideseek.traces import TraceWarning
+from hideseek.traces.reading import TraceWarning
 
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])  # typer gives it no public name
 

@@ -10,20 +10,8 @@ from typing import Annotated
 
 import typer
 
-from hideseek.allowance import budget_through_time
-from hideseek.arrays import whole_number
-from hideseek.codebook import Codebook
-from hideseek.deployed import verify
-from hideseek.design import design
-from hideseek.device import Device
-from hideseek.errors import broken_rule
-from hideseek.evaluate import ASSUMPTION, evaluate
-from hideseek.foresight import FOR_WHOM, STEPS, follow
-from hideseek.foresight import WALKS as LEAST_STEPS
-from hideseek.live import LiveDevice
-from hideseek.metrics import MetricName, metric_of
-from hideseek.mobility import regions_of
-from hideseek.options import (
+from hideseek.adversary.label import ASSUMPTION, evaluate
+from hideseek.cli.options import (
     AsJson,
     BudgetThroughTime,
     Every,
@@ -40,13 +28,14 @@ from hideseek.options import (
     point_line,
     profile_of,
 )
-from hideseek.plan_file import load_plan, save_plan
-from hideseek.planner import DISCOUNT, WALKS, Mode, Outlook, train
-from hideseek.profile_file import load_profile
-from hideseek.repeated import RepeatedGame
-from hideseek.scenario import Scenario
-from hideseek.terminal import counting_bar, note, print_json, print_label, print_table, say
-from hideseek.words import (
+from hideseek.cli.terminal import counting_bar, note, print_json, print_label, print_table, say
+from hideseek.codebook.codebook import Codebook
+from hideseek.designing.deployed_run import verify
+from hideseek.designing.designer import design
+from hideseek.device.codebook_device import Device
+from hideseek.device.live_device import LiveDevice
+from hideseek.errors import broken_rule
+from hideseek.experiments.descriptions import (
     HABITS,
     codebook_facts,
     codebook_words,
@@ -57,6 +46,17 @@ from hideseek.words import (
     plan_words,
     stage_name,
 )
+from hideseek.game.budget import budget_through_time
+from hideseek.metrics import MetricName, metric_of
+from hideseek.model.mobility import regions_of
+from hideseek.model.scenario import Scenario
+from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.plan_file import load_plan, save_plan
+from hideseek.planning.planner import DISCOUNT, WALKS, Mode, Outlook, train
+from hideseek.planning.simulation import FOR_WHOM, STEPS, follow
+from hideseek.planning.simulation import WALKS as LEAST_STEPS
+from hideseek.storage.profile_file import load_profile
+from hideseek.util.arrays import whole_number
 
 commands = typer.Typer()
 COMPARED = 100  # accesses, and walks, to tell what planning ahead gains

@@ -1,6 +1,7 @@
-"""Everybody in a data set at once: the same job for every user, on this machine or on a cluster."""
+"""Everybody in a data set at once: the same job for every user, on this machine or on a cluster; a run that was killed
+goes on where it was. Imports ``designing``, ``adversary`` and below.
+"""
 
-from hideseek.fleet.job import Job
-from hideseek.fleet.run import Fleet, fleet
+import lazy_loader
 
-__all__ = ["Fleet", "Job", "fleet"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

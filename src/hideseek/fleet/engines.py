@@ -21,8 +21,8 @@ from typing import Any, Protocol, TypeVar
 
 from joblib.externals.loky import ProcessPoolExecutor
 
-from hideseek.arrays import worker_count
 from hideseek.errors import EngineError, MissingExtraError, broken_rule
+from hideseek.util.arrays import worker_count
 
 ATTEMPTS = 3  # processes that a task may take with it
 AHEAD = 2  # tasks under way for each worker, so that none waits for the next one

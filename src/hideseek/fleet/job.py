@@ -10,20 +10,20 @@ from itertools import product
 import msgspec
 import pandas as pd
 
-from hideseek.allowance import budget_through_time, parsed_budget
-from hideseek.arrays import one_of, whole_number
-from hideseek.boundary import checked
-from hideseek.codebook import Codebook, codebook_from
-from hideseek.design import design
+from hideseek.adversary.label import Label, evaluate
+from hideseek.codebook.codebook import Codebook, codebook_from
+from hideseek.designing.designer import design
 from hideseek.errors import HideseekError, broken_rule, without_value
-from hideseek.estimate import Estimate
-from hideseek.evaluate import Label, evaluate
+from hideseek.game.budget import budget_through_time, parsed_budget
 from hideseek.metrics import MetricName, metric_of
-from hideseek.mobility import STEP, MarkovProfile, regions_of
-from hideseek.regions import Grid
-from hideseek.scenario import Scenario
-from hideseek.solve.certificate import relative_gap
-from hideseek.traces import checked_step
+from hideseek.model.mobility import STEP, MarkovProfile, regions_of
+from hideseek.model.regions import Grid
+from hideseek.model.scenario import Scenario
+from hideseek.solvers.certificate import relative_gap
+from hideseek.traces.reading import checked_step
+from hideseek.util.arrays import one_of, whole_number
+from hideseek.util.boundary import checked
+from hideseek.util.estimates import Estimate
 
 EARTH = (-90.0, 90.0, -180.0, 180.0)
 
@@ -35,7 +35,7 @@ class Job:
 
     The grid has so many rows and columns in the ``box`` (south, north, west, east; around each user's own fixes if
     None). Budgets are numbers, or percentages of what it takes to tell nothing; ``memory`` and ``gaps`` are those of
-    ``Scenario.past_present`` and :func:`hideseek.design`.
+    ``Scenario.past_present`` and :func:`hideseek.designing.designer`.
 
     >>> Job(privacy=("hamming", "euclid"), budgets=("20%", 0.5)).designs
     (('hamming', '20%'), ('hamming', '0.5'), ('euclid', '20%'), ('euclid', '0.5'))

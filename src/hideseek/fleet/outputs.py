@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 import msgspec
 
 from hideseek.errors import HideseekError, MissingExtraError, OutputError, broken_rule
-from hideseek.files import UNFINISHED, write_privately
 from hideseek.fleet.job import Job, Result, Row
+from hideseek.util.private_files import UNFINISHED, write_privately
 
 if TYPE_CHECKING:  # both take long to import
     import pyarrow as pa

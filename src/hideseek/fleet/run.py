@@ -7,14 +7,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hideseek.boundary import checked
-from hideseek.deployed import Advance
+from hideseek.designing.deployed_run import Advance
 from hideseek.errors import TraceError
 from hideseek.fleet.engines import each_result, engine_of
 from hideseek.fleet.job import Job, Row, protect
 from hideseek.fleet.outputs import LABELS, Mark, Outputs
-from hideseek.sealed import checked_path
-from hideseek.spool import spooled
+from hideseek.storage.sealed_file import checked_path
+from hideseek.traces.user_store import spooled
+from hideseek.util.boundary import checked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +63,7 @@ def fleet(
     results are compared with their digests, and an :class:`hideseek.OutputError` names whose are not there.
     ``progress`` is called with what is being done, how much is done and how much there is (0: not known).
 
-    >>> from hideseek import synthetic_city
+    >>> from hideseek.traces.city import synthetic_city
     >>> synthetic_city(people=2, days=2).to_csv("city.csv", index=False)
     >>> found = fleet("city.csv", "protected", Job(grid=(2, 2), privacy=("hamming",)), workers=1)
     >>> found.users, found.codebooks, found.unusable

@@ -1,0 +1,7 @@
+"""Those who guess: against one access, through a whole run as a hidden Markov chain, and the label that says what
+is left of the privacy. Imports ``codebook``, ``solvers`` and below.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

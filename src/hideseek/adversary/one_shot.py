@@ -1,0 +1,85 @@
+"""Adversaries: what they guess, and how far off they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hideseek.errors import broken_rule
+from hideseek.game.game import Game
+from hideseek.game.mechanism import Mechanism
+from hideseek.metrics import MetricLike, as_metric, over_places
+from hideseek.model.mobility import Profile, possible_trajectories
+from hideseek.util.arrays import FloatArray, IntArray, shaped
+from hideseek.util.boundary import checked
+
+
+@checked
+def best_guesses(game: Game, mechanism: Mechanism) -> IntArray:
+    """The guess with the least expected error for every release, against any mechanism.
+
+    >>> game = Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=1)
+    >>> best_guesses(game, Mechanism([[0.5, 0.5], [0.0, 1.0]]))
+    array([0, 1])
+    """
+    guesses: IntArray = errors_of(game, mechanism, "best_guesses").argmin(axis=0)
+    return guesses
+
+
+@checked
+def expected_error(game: Game, mechanism: Mechanism, attack: FloatArray | None = None) -> float:
+    """The adversary's expected error: by his best guesses, or by an attack h[o, g].
+
+    >>> game = Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=1)
+    >>> round(expected_error(game, Mechanism([[0.5, 0.5], [0.0, 1.0]])), 6)
+    0.3
+    """
+    errors = errors_of(game, mechanism, "expected_error")
+    if attack is None:
+        return float(errors.min(axis=0).sum())
+    shaped(attack, errors.T.shape, "attack", "expected_error")
+    return float(np.vdot(errors.T, attack))
+
+
+def errors_of(game: Game, mechanism: Mechanism, owner: str) -> FloatArray:
+    """The adversary's expected error by guess and release, [guess, release]."""
+    shaped(mechanism.laws, (game.error.shape[1], None), "mechanism", owner)
+    return np.asarray(game.error @ mechanism.laws)
+
+
+@checked
+def guess_law(mechanism: Mechanism, attack: FloatArray) -> FloatArray:
+    """Where the adversary's guess falls for every input, [input, guess].
+
+    >>> guess_law(Mechanism([[0.5, 0.5], [0.0, 1.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    shaped(attack, (mechanism.table.shape[1], None), "attack", "guess_law")
+    return mechanism.table @ attack
+
+
+@checked
+def correlation_aware_error(profile: Profile, mechanism: Mechanism, privacy: MetricLike) -> float:
+    """The expected error of an adversary who also remembers the release before, when both come from one table f(o|r).
+
+    This is the paper's attack on a mechanism that was made for single places: the prior of the current place is
+    conditioned on the previous release, and the errors are averaged over all of those.
+
+    >>> from hideseek.model.mobility import MarkovProfile
+    >>> stays = MarkovProfile.from_matrix([[0.99, 0.01], [0.01, 0.99]])
+    >>> coin = Mechanism([[0.7, 0.3], [0.3, 0.7]])
+    >>> round(correlation_aware_error(stays, coin, 1 - np.eye(2)), 4)
+    0.3
+    """
+    places = profile.places
+    if mechanism.table.shape[0] != places:
+        rule = f"a table with one row for each of the {places} places"
+        raise broken_rule("mechanism", "correlation_aware_error", rule, mechanism.table.shape)
+    law = possible_trajectories(profile, (-1, 0))
+    before, now = law.sequences.T
+    d_p = over_places(as_metric(privacy, "privacy", places), places)
+    error = 0.0
+    for seen in mechanism.table.T:
+        joint = np.bincount(now, law.probability * seen[before], minlength=places)
+        error += ((d_p * joint) @ mechanism.table).min(axis=0).sum()
+    return float(error)

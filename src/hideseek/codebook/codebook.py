@@ -1,0 +1,405 @@
+"""A codebook: what to expose at every place after every history, as whole numbers with the proof of their worth.
+
+The file is sealed (see :mod:`hideseek.storage.sealed_file`), and believed only after its checksum, its tables and its certificate
+have been worked out again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+
+from hideseek.codebook.stage import LAW, Attack, Prior, Stage, Worth
+from hideseek.codebook.weights import Table, Unsigned
+from hideseek.errors import CodebookError, broken_rule
+from hideseek.metrics import Metric
+from hideseek.model.regions import Regions
+from hideseek.model.scenario import Scenario
+from hideseek.storage.documents import (
+    MOST,
+    PLACE,
+    Amount,
+    MetricDocument,
+    ScenarioDocument,
+    StepLength,
+    check_step,
+    metric_document,
+    metric_from,
+    read_regions,
+    scenario_document,
+    scenario_from,
+    tabulated,
+)
+from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind
+from hideseek.util.arrays import FloatArray, IntArray, whole_number
+from hideseek.util.boundary import checked
+from hideseek.util.private_files import RegionsDocument, regions_document
+
+TINY = 1e-12  # a loss that is none
+AGREE = 1e-9  # numbers of the certificate, stored and worked out again
+
+
+class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A stage in five numbers: privacy in the mean and after the worst history, its bound, and the same of the loss."""
+
+    privacy: Amount
+    worst_privacy: Amount
+    bound: Amount
+    quality_loss: Amount
+    worst_loss: Amount
+
+
+class GapCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """At the access number ``access`` after a gap of ``gap`` accesses, which began ``after`` so many accesses."""
+
+    after: Count
+    gap: Count
+    access: Count
+
+
+class Deployed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is claimed of a run from the first access on: averages over ``accesses``, and the worst access and history.
+
+    A history is what the codebook remembers of the releases before an access. These are the designer's claims until
+    :func:`hideseek.verify` has worked them out again.
+
+    ``settled``: by then neither the joint law nor that after any history changed any more, so that nothing new
+    follows. ``gap_privacy`` is the least expected privacy right after a gap that begins after any of these accesses,
+    ``gap_worst_loss`` the worst loss there and later, and ``gap_worst_case`` where it occurs (None in a file of 0.1.0,
+    which looked at gaps after the first accesses and in the settled run only). ``second_privacy`` is that of the second
+    access, ``plain_second_privacy`` what it could be at best if the first one took the solver's own of the optimal
+    tables.
+    """
+
+    accesses: Count
+    settled: bool
+    privacy: Amount
+    worst_privacy: Amount
+    quality_loss: Amount
+    worst_loss: Amount
+    gap_privacy: Amount | None
+    gap_worst_loss: Amount | None
+    second_privacy: Amount
+    plain_second_privacy: Amount
+    gap_worst_case: GapCase | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The profile that a codebook was made for, as numbers: ``transition`` [state, place] from ``states`` of places."""
+
+    states: IntArray
+    transition: FloatArray
+
+
+class _StageDocument(msgspec.Struct, forbid_unknown_fields=True):
+    scenario: ScenarioDocument
+    then: Count
+    certificate: Summary
+
+
+class _Document(msgspec.Struct, forbid_unknown_fields=True):
+    hideseek_codebook: Count
+    sha256: Checksum
+    step: StepLength
+    places: Annotated[int, msgspec.Meta(ge=2, le=MOST)]
+    regions: RegionsDocument | None
+    scenario: ScenarioDocument
+    privacy: MetricDocument
+    quality: MetricDocument
+    budget: Amount
+    stages: Annotated[list[_StageDocument], msgspec.Meta(min_length=1, max_length=100_000)]
+    gaps: list[Count]
+    deployed: Deployed
+
+
+CODEBOOK = FileKind("codebook", 2, _Document, CodebookError)
+WITHOUT_CHAIN = 1  # the version of hideseek 0.1.0
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Codebook:
+    """Stages for the first accesses, one that repeats, and one for every gap: made by ``design``, used by a ``Device``.
+
+    ``gaps`` holds the number of the stage for a gap of 2, 3, ... accesses since the last one.
+    """
+
+    scenario: Scenario
+    places: int
+    regions: Regions | None
+    step: str
+    privacy: Metric
+    quality: Metric
+    budget: float
+    stages: tuple[Stage, ...]
+    gaps: tuple[int, ...]
+    deployed: Deployed
+    chain: Chain | None = None
+    checksum: str = ""
+
+    @cached_property
+    def repeating(self) -> int:
+        """The number of the stage that repeats."""
+        return next(number for number, stage in enumerate(self.stages) if stage.then == number)
+
+    def stage_at(self, access: int) -> int:
+        """The stage of an access, counted from 0, when none was missed."""
+        return min(access, self.repeating)
+
+    def after(self, stage: int, gap: int) -> int | None:
+        """The stage that follows after ``gap`` accesses (1: none was missed), or None where there is none for it."""
+        if whole_number(gap, "gap", "Codebook.after") == 1 or not looks_back(self.scenario):
+            return self.stages[whole_number(stage, "stage", "Codebook.after", 0, len(self.stages) - 1)].then
+        return self.gaps[gap - 2] if gap - 2 < len(self.gaps) else None
+
+    def simulate(self, walks: IntArray, words: Callable[[int], Unsigned]) -> IntArray:
+        """What is exposed along walks [walk, step], -1 where nothing is; ``words(n)`` gives n random words below 2^32.
+
+        An access whose known places lie past the end of the walks exposes nothing.
+        """
+        if walks.ndim != 2 or walks.min(initial=0) < 0 or walks.max(initial=0) >= self.places:
+            raise broken_rule("walks", "Codebook.simulate", f"places below {self.places}, [walk, step]", "others")
+        exposed = np.full(walks.shape, -1)
+        last = max(*self.scenario.release, *self.scenario.known)
+        for access, now in enumerate(range(0, walks.shape[1] - last, self.scenario.every)):
+            stage = self.stages[self.stage_at(access)]
+            seen = [now + offset for offset in stage.scenario.seen]
+            for position, table in enumerate(stage.tables):
+                before = seen + [now + offset for offset in stage.scenario.release[:position]]
+                known = [now + offset for offset in stage.known_at(position)]
+                rows = table.rows(exposed[:, before], walks[:, known])
+                moment = now + stage.scenario.release[position]
+                exposed[:, moment] = table.draw(rows, words(len(walks)))
+        return exposed
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def worths(self) -> list[Worth]:
+        """What every stage's stored tables are worth under the law they were made for; not finite if it overflows."""
+        return [stage.worth(self.privacy, self.quality, self.budget) for stage in self.stages]
+
+    @cached_property
+    def content(self) -> bytes:
+        """The file."""
+        tensors = {} if self.chain is None else chain_tensors(self.chain)
+        for number, stage in enumerate(self.stages):
+            for name, array in tensors_of(stage).items():
+                tensors[f"{number}.{name}"] = array
+        document = _Document(
+            hideseek_codebook=WITHOUT_CHAIN if self.chain is None else CODEBOOK.version,
+            sha256=BLANK,
+            step=self.step,
+            places=self.places,
+            regions=None if self.regions is None else regions_document(self.regions),
+            scenario=scenario_document(self.scenario),
+            privacy=self.metric_document("privacy"),
+            quality=self.metric_document("quality"),
+            budget=self.budget,
+            stages=[
+                _StageDocument(scenario_document(stage.scenario), stage.then, summary(worth))
+                for stage, worth in zip(self.stages, self.worths(), strict=True)
+            ],
+            gaps=list(self.gaps),
+            deployed=self.deployed,
+        )
+        return CODEBOOK.sealed(document, tensors)
+
+    @cached_property
+    def sha256(self) -> str:
+        """The checksum of the file, by which a device knows its codebook."""
+        return self.checksum or CODEBOOK.opened(self.content).document.sha256
+
+    def metric_document(self, role: Literal["privacy", "quality"]) -> MetricDocument:
+        """One of its metrics as plain data."""
+        owner = "Codebook.save"
+        metric = tabulated(getattr(self, role), role, self.scenario, self.places, owner)
+        return metric_document(metric, self.regions, owner)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the codebook whole or not at all, readable by its owner only: it tells the user's habits."""
+        codebook_from(memoryview(self.content))  # nothing is written that would not be read
+        CODEBOOK.save(path, self.content, "Codebook.save")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Codebook:
+        """Read a codebook, and refuse it unless everything that it claims holds for the integers that it stores."""
+        return CODEBOOK.load(path, "Codebook.load", codebook_from)
+
+
+@np.errstate(all="ignore")
+def codebook_from(content: memoryview) -> Codebook:
+    """The codebook that a file's content holds, verified; numbers that overflow on the way are refused at its end."""
+    file = CODEBOOK.opened(content)
+    document = file.document
+    places, scenario = document.places, scenario_from(document.scenario)
+    check_step(document.step)
+    stages = tuple(stage_from(entry, number, places, file.take) for number, entry in enumerate(document.stages))
+    chain = None if document.hideseek_codebook == WITHOUT_CHAIN else chain_from(places, file.take)
+    file.end()
+    check_ways(scenario, stages, document.gaps)
+    regions = None if document.regions is None else read_regions(document.regions)
+    if regions is not None and len(regions) != places:
+        raise CodebookError(f"It has {len(regions)} regions for {places} places.")
+    privacy, quality = (metric_from(recipe, regions, places) for recipe in (document.privacy, document.quality))
+    codebook = Codebook(
+        scenario,
+        places,
+        regions,
+        document.step,
+        privacy,
+        quality,
+        document.budget,
+        stages,
+        tuple(document.gaps),
+        document.deployed,
+        chain,
+        document.sha256,
+    )
+    for entry, worth in zip(document.stages, codebook.worths(), strict=True):
+        verify(entry.certificate, summary(worth), document.budget)
+    check_deployed(codebook, [entry.certificate for entry in document.stages])
+    return codebook
+
+
+def tensors_of(stage: Stage) -> dict[str, Any]:
+    """A stage as named arrays of the smallest types that hold them."""
+    prior, attack = stage.prior, stage.attack
+    place = stage.tables[0].releases.dtype
+    arrays: dict[str, Any] = {
+        "histories": prior.histories.astype(place),
+        "prior.history": prior.history.astype(np.uint32),
+        "prior.sequences": prior.sequences.astype(place),
+        "prior.probability": prior.probability,
+        "attack.history": attack.history.astype(np.uint32),
+        "attack.release": attack.release.astype(np.uint32),
+        "attack.guess": attack.guess.astype(np.uint32),
+        "attack.weight": attack.weight,
+        "attack.price": attack.price,
+    }
+    for position, table in enumerate(stage.tables):
+        for name in ("codes", "start", "releases", "weights"):
+            arrays[f"table.{position}.{name}"] = getattr(table, name)
+    return arrays
+
+
+def chain_tensors(chain: Chain) -> dict[str, Any]:
+    """A chain as named arrays."""
+    kind = np.uint16 if chain.transition.shape[1] < 2**16 else np.uint32
+    return {"chain.states": chain.states.astype(kind), "chain.transition": chain.transition}
+
+
+def chain_from(places: int, take: Callable[..., Any]) -> Chain:
+    """A chain from its tensors, refused unless its rows are distributions over the places."""
+    states = take("chain.states", *PLACE, ndim=2).astype(np.int64)
+    transition = take("chain.transition", "F64", ndim=2)
+    if transition.shape != (len(states), places) or not states.size or states.max() >= places:
+        raise CodebookError("Its profile is not one over its places.")
+    if not (transition.min() >= 0 and (np.abs(transition.sum(axis=1) - 1) <= LAW).all()):
+        raise CodebookError("The transitions of its profile are not distributions.")
+    return Chain(states, transition)
+
+
+def stage_from(document: _StageDocument, number: int, places: int, take: Callable[..., Any]) -> Stage:
+    """A stage from its tensors, refused unless its laws are laws and its tables tables."""
+    scenario = scenario_from(document.scenario)
+    tables = []
+    for position in range(len(scenario.release)):
+        name = f"{number}.table.{position}"
+        columns = take(f"{name}.codes", "U64"), take(f"{name}.start", "U32"), take(f"{name}.releases", *PLACE)
+        tables.append(Table(places, *columns, take(f"{name}.weights", "U32")).checked())
+    prior = Prior(
+        tuple(sorted({*scenario.target, *scenario.quality, *scenario.known})),
+        take(f"{number}.histories", *PLACE, ndim=2).astype(np.int64),
+        take(f"{number}.prior.history", "U32").astype(np.int64),
+        take(f"{number}.prior.sequences", *PLACE, ndim=2).astype(np.int64),
+        take(f"{number}.prior.probability", "F64"),
+    )
+    attack = Attack(
+        take(f"{number}.attack.history", "U32").astype(np.int64),
+        take(f"{number}.attack.release", "U32").astype(np.int64),
+        take(f"{number}.attack.guess", "U32").astype(np.int64),
+        take(f"{number}.attack.weight", "F64"),
+        take(f"{number}.attack.price", "F64"),
+    )
+    return Stage(scenario, document.then, tuple(tables), prior, attack).checked()
+
+
+def check_ways(scenario: Scenario, stages: Sequence[Stage], gaps: Sequence[int]) -> None:
+    """Refuse stages that do not lead to the one that repeats, or that remember what was not exposed by then."""
+    count, every = len(stages), scenario.every
+    if any(number >= count for number in [*gaps, *(stage.then for stage in stages)]):
+        raise CodebookError("A stage leads to one that does not exist.")
+    last = next((number for number, stage in enumerate(stages) if stage.then == number), count)
+    if last == count or any(stages[number].then != number + 1 for number in range(last)):
+        raise CodebookError("Its first stages do not lead to one that repeats.")
+    if any(stage.then != last and stage.then <= number for number, stage in enumerate(stages)):
+        raise CodebookError("A stage after a gap does not lead to the one that repeats.")
+    timing = (scenario.release, scenario.causal, every)
+    if stages[last].scenario != scenario or any(
+        (own.release, own.causal, own.every) != timing for own in (stage.scenario for stage in stages)
+    ):
+        raise CodebookError("A stage has another scenario than the codebook.")
+    for stage in stages:
+        exposed = {*stage.scenario.seen, *stage.scenario.release}
+        if not {offset + every for offset in stages[stage.then].scenario.seen} <= exposed:
+            raise CodebookError("A stage remembers what was not exposed before it.")
+    after = [tuple(offset - k * every for offset in scenario.seen if offset >= -every) for k in range(len(gaps) + 1)]
+    if stages[0].scenario.seen or any(stages[n].scenario.seen != after[k] for k, n in enumerate(gaps, start=1)):
+        raise CodebookError("A stage at the start or after a gap remembers what was not exposed before it.")
+
+
+def check_deployed(codebook: Codebook, stages: Sequence[Summary]) -> None:
+    """Refuse claims of the whole that contradict one another, the stages, the budget or the prior risk."""
+    deployed, budget, repeating = codebook.deployed, codebook.budget, codebook.repeating
+    worst = max(deployed.worst_loss, deployed.gap_worst_loss or 0.0)
+    if not worst <= budget * (1 + AGREE) + TINY:
+        raise CodebookError(f"As deployed it loses {worst:.9g} after some history; the budget is {budget:.9g}.")
+    visited = stages[: repeating + 1]
+    risk = max(codebook.stages[number].risk(codebook.privacy) for number in (0, repeating))
+    pairs = [
+        (deployed.quality_loss, deployed.worst_loss),
+        (deployed.worst_privacy, deployed.privacy),
+        *((own.worst_loss, deployed.worst_loss) for own in visited),
+        *((deployed.worst_privacy, own.worst_privacy) for own in visited),
+        *((claim or 0.0, risk) for claim in (deployed.privacy, deployed.gap_privacy)),
+        *((claim, risk) for claim in (deployed.second_privacy, deployed.plain_second_privacy)),
+    ]
+    if not all(least <= most * (1 + AGREE) + TINY for least, most in pairs):
+        raise CodebookError("As deployed it is said to be better than its stages, or than any codebook can be.")
+    told: list[object] = [deployed.gap_privacy, deployed.gap_worst_loss]
+    if codebook.chain is not None:
+        told.append(deployed.gap_worst_case)
+    if {claim is None for claim in told} != {not codebook.gaps}:
+        raise CodebookError("It tells what happens after gaps that it has no stages for, or does not.")
+
+
+def summary(worth: Worth) -> Summary:
+    """Five numbers of a stage."""
+    return Summary(
+        privacy=float(worth.weight @ worth.privacy),
+        worst_privacy=float(worth.privacy.min()),
+        bound=float(worth.weight @ worth.bound),
+        quality_loss=float(worth.weight @ worth.loss),
+        worst_loss=float(worth.loss.max()),
+    )
+
+
+def verify(claimed: Summary, found: Summary, budget: float) -> None:
+    """Refuse a certificate that does not hold for the tables."""
+    for name in Summary.__struct_fields__:
+        said, is_so = getattr(claimed, name), getattr(found, name)
+        if not abs(said - is_so) <= AGREE * said + TINY:  # what is said is finite
+            raise CodebookError(f"Its certificate says {name} {said:.9g}; the tables give {is_so:.9g}.")
+    if not found.worst_loss <= budget * (1 + AGREE) + TINY:
+        raise CodebookError(f"Its tables lose {found.worst_loss:.9g} after some history; the budget is {budget:.9g}.")
+
+
+def looks_back(scenario: Scenario) -> bool:
+    """Whether a mechanism depends on earlier releases or places, so that missed accesses matter to it."""
+    return min(*scenario.known, *scenario.seen, 0) < 0

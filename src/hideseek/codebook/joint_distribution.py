@@ -1,0 +1,211 @@
+"""The joint law of true and exposed places, and how it travels from access to access."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from hideseek.codebook.stage import Prior, Stage, distinct
+from hideseek.model.mobility import Profile, Trajectories, continued
+from hideseek.model.scenario import Scenario
+from hideseek.util.arrays import FloatArray, IntArray, product, refuse_if_too_large
+
+History = tuple[int, ...]
+MUCH = 2**22  # numbers that are kept although they may stand for what cannot be
+DIED_OUT = 1e-200  # the probability of a history that can only become rarer, before it has no digits left
+Law = tuple[IntArray, FloatArray]  # inputs, and what is released at each of them
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The law after an access: ``mass`` [window, history] of the last true places and of what is remembered.
+
+    ``last`` is the offset of the last place of a window from that access.
+    """
+
+    windows: IntArray
+    histories: IntArray
+    mass: FloatArray
+    last: int
+
+    def remembering(self, count: int) -> Joint:
+        """The same law when no more than the last so many releases are remembered."""
+        there = self.histories.shape[1]
+        if there == count:
+            return self
+        histories, index = np.unique(self.histories[:, there - count :], axis=0, return_inverse=True)
+        return replace(self, histories=histories, mass=(gather(index, len(histories)) @ self.mass.T).T)
+
+    def change(self, after: Joint) -> float:
+        """The distance to another law in total variation, or after the history that changes most, if that is more.
+
+        Infinite where other places or histories occur. What is claimed is claimed after every history, also a rare one.
+        """
+        if not (np.array_equal(self.windows, after.windows) and np.array_equal(self.histories, after.histories)):
+            return np.inf
+        each = np.abs(after.mass / after.mass.sum(axis=0) - self.mass / self.mass.sum(axis=0)).sum(axis=0)
+        return float(max(np.abs(after.mass - self.mass).sum(), each.max()) / 2)
+
+
+NEVER = Joint(np.zeros((1, 0), np.int64), np.zeros((1, 0), np.int64), np.ones((1, 1)), -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """The tables of a stage after some histories, looked up: ``laws`` [pair, history, releases].
+
+    Histories are in an ``order`` in which those come together, as the slices ``alike``, that will be the same once the
+    next access has forgotten what it does; ``told`` adds up the ``histories`` after it, of (alike, releases).
+    """
+
+    stage: Stage
+    before: IntArray
+    order: IntArray
+    laws: FloatArray
+    alike: list[slice]
+    histories: IntArray
+    told: sparse.csr_array
+
+
+class Access:
+    """One access seen from the windows of the last one: where they lead, what is known, wanted and protected there."""
+
+    def __init__(
+        self, profile: Profile, scenario: Scenario, following: Scenario, before: Joint, gap: int, length: int
+    ) -> None:
+        """``following``: the next access's scenario; ``gap``: steps from the access before; ``length``: of windows."""
+        self.scenario, self.following, self.profile = scenario, following, profile
+        self.kind = replace(scenario, seen=()), replace(following, seen=())  # what its games are like
+        self.windows, self.last = before.windows, before.last - gap
+        if not before.windows.shape[1]:
+            self.last = min(scenario.offsets) - 1
+        self.offsets = tuple(sorted({*scenario.target, *scenario.quality, *scenario.known}))
+        end = scenario.release[-1]
+        kept = range(max(self.last + 1 - before.windows.shape[1], end + 1 - length), end + 1)
+        self.wanted = tuple(sorted({*self.offsets, *kept}))
+        self.sequences, self.leads = self._paths(self.wanted)
+        self.paths, path = np.unique(self._at(self.offsets), axis=0, return_inverse=True)
+        pairs, pair = np.unique(np.c_[self._at(kept), self._at(scenario.known)], axis=0, return_inverse=True)
+        self.kept, window = np.unique(pairs[:, : len(kept)], axis=0, return_inverse=True)
+        self.inputs, known = np.unique(pairs[:, len(kept) :], axis=0, return_inverse=True)
+        self.to_path, self.to_pair = (
+            gather(index, len(values)) @ self.leads for index, values in ((path, self.paths), (pair, pairs))
+        )
+        self.to_window, self.known = gather(window, len(self.kept)), known.ravel()
+        self._all: Prior | None = None
+        self._looked: Looked | None = None
+
+    def _paths(self, wanted: Sequence[int]) -> tuple[IntArray, sparse.csr_array]:
+        """All true places at the wanted offsets, and their law given the window, [sequence, window]."""
+        origin, sequences, probability = continued(self.profile, self.windows, self.last, wanted)
+        unique, index = np.unique(sequences, axis=0, return_inverse=True)
+        return unique, sparse.csr_array((probability, (index.ravel(), origin)), shape=(len(unique), len(self.windows)))
+
+    def _at(self, offsets: Sequence[int]) -> IntArray:
+        return self.sequences[:, [self.wanted.index(offset) for offset in offsets]]
+
+    def prior(self, joint: Joint) -> Prior:
+        """The law of what was seen and of the true places that matter."""
+        law = self.to_path @ joint.mass
+        history, at = np.nonzero(law.T)
+        seen, index = np.unique(history, return_inverse=True)
+        return Prior(self.offsets, joint.histories[seen], index.ravel(), self.paths[at], law[at, history])
+
+    def everything(self, joint: Joint) -> Prior:
+        """The same with what cannot be, unless that is much: while histories are the same, so are all but the numbers.
+
+        Rare events may go round for long, and what can be would be different at every access.
+        """
+        histories, count = joint.histories, len(self.paths)
+        if len(histories) * count * self.profile.places ** len(self.scenario.release) > MUCH:
+            return self.prior(joint)
+        if self._all is None or not np.array_equal(self._all.histories, histories):
+            history, path = np.indices((len(histories), count)).reshape(2, -1)
+            self._all = Prior(self.offsets, histories, history, self.paths[path], np.zeros(0))
+        return replace(self._all, probability=(self.to_path @ joint.mass).T.ravel())
+
+    @cached_property
+    def _next(self) -> tuple[tuple[int, ...], IntArray, sparse.csr_array]:
+        following = self.following
+        wanted = {*self.scenario.known, *self.later((*following.target, *following.quality, *following.known))}
+        return tuple(sorted(wanted)), *self._paths(sorted(wanted))
+
+    def later(self, offsets: Sequence[int]) -> tuple[int, ...]:
+        """Offsets from the next access as offsets from this one."""
+        return tuple(offset + self.scenario.every for offset in offsets)
+
+    def next_law(self, joint: Joint, history: int) -> Trajectories:
+        """The law of the known places and of what matters at the next access, after one history."""
+        wanted, sequences, leads = self._next
+        law = leads @ joint.mass[:, history]
+        return Trajectories(wanted, sequences[law > 0], law[law > 0] / law.sum())
+
+    def exposed(self, joint: Joint, stage: Stage) -> Joint:
+        """The law after this access, with the releases that the next one remembers."""
+        looked = self._look(joint, stage)
+        law = (self.to_pair @ joint.mass)[:, None, looked.order]
+        out = np.concatenate([law[:, :, own] @ looked.laws[:, own] for own in looked.alike], axis=1)
+        mass = (looked.told @ (self.to_window @ out.reshape(len(out), -1)).T).T
+        histories, occurs = looked.histories, mass.sum(axis=0) > DIED_OUT
+        if not occurs.all():
+            histories, mass = histories[occurs], mass[:, occurs]
+        return Joint(self.kept, histories, mass, self.scenario.release[-1])
+
+    def _look(self, joint: Joint, stage: Stage) -> Looked:
+        """A stage's tables are looked up once for the same histories."""
+        if (
+            self._looked is None
+            or self._looked.stage is not stage
+            or not np.array_equal(self._looked.before, joint.histories)
+        ):
+            scenario, places, count = self.scenario, self.profile.places, len(joint.histories)
+            remembered = self.later(self.following.seen)
+            old = [k for k, offset in enumerate(scenario.seen) if offset in remembered]
+            new = [k for k, offset in enumerate(scenario.release) if offset in remembered]
+            kept, index = distinct(joint.histories[:, old], places)
+            order = np.argsort(index, kind="stable")
+            ends = np.cumsum(np.bincount(index, minlength=len(kept))).tolist()
+            combinations = product(places, len(scenario.release))
+            refuse_if_too_large(
+                8 * count * len(self.known) * len(combinations), "The joint law of the places and of what was exposed"
+            )
+            history, known = np.indices((count, len(self.inputs))).reshape(2, -1)
+            laws = stage.laws(joint.histories[order][history], self.inputs[known])
+            group, drawn = np.indices((len(kept), len(combinations))).reshape(2, -1)
+            histories, told = distinct(np.c_[kept[group], combinations[drawn][:, new]], places)
+            self._looked = Looked(
+                stage,
+                joint.histories,
+                order,
+                np.ascontiguousarray(laws.reshape(count, len(self.inputs), -1).transpose(1, 0, 2)[self.known]),
+                [slice(start, end) for start, end in pairwise([0, *ends])],
+                histories,
+                gather(told, len(histories)),
+            )
+        return self._looked
+
+    def usual(self, joint: Joint, stage: Stage, seen: Sequence[int], known: Sequence[int]) -> dict[History, Law]:
+        """What is released on the whole by those who know and have seen no more than this: inputs, laws, by history."""
+        looked = self._look(joint, stage)
+        law = (self.to_pair @ joint.mass)[:, looked.order, None] * looked.laws
+        pair, history = np.indices(law.shape[:2]).reshape(2, -1)
+        columns = [self.scenario.known.index(offset) for offset in known]
+        before = [self.scenario.seen.index(offset) for offset in seen]
+        keys = np.c_[joint.histories[looked.order[history]][:, before], self.inputs[self.known[pair]][:, columns]]
+        unique, index = np.unique(keys, axis=0, return_inverse=True)
+        total = gather(index, len(unique)) @ law.reshape(len(keys), -1)
+        found: dict[History, Law] = {}
+        for past in {tuple(key[: len(before)]) for key in unique.tolist()}:
+            own = (unique[:, : len(before)] == past).all(axis=1) & total.any(axis=1)
+            found[past] = unique[own, len(before) :], total[own] / total[own].sum(axis=1, keepdims=True)
+        return found
+
+
+def gather(index: IntArray, count: int) -> sparse.csr_array:
+    """The matrix that adds up what has the same index, [index, entry]."""
+    return sparse.csr_array((np.ones(index.size), (index.ravel(), np.arange(index.size))), shape=(count, index.size))

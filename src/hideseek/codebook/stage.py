@@ -1,0 +1,331 @@
+"""One access of the service in a codebook: its tables, the law they were made for, and what they are worth under it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from hideseek.codebook.weights import CODES, Table, refuse_long_codes
+from hideseek.errors import CodebookError, broken_rule
+from hideseek.metrics import Metric
+from hideseek.model.scenario import Scenario
+from hideseek.util.arrays import FloatArray, IntArray, encoded, product, refuse_if_too_large
+
+LAW = 1e-9  # how far from 1 the sum of a law may be
+NOTHING = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What a stage was made for: the joint law of what was seen and of the true places.
+
+    ``histories`` [history, seen] are the releases that may have been seen; entry n has the probability that history
+    ``history[n]`` was seen and the true places at ``offsets`` are ``sequences[n]``.
+    """
+
+    offsets: tuple[int, ...]
+    histories: IntArray
+    history: IntArray
+    sequences: IntArray
+    probability: FloatArray
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """The probability of every history."""
+        return np.bincount(self.history, self.probability, minlength=len(self.histories)).astype(np.float64)
+
+    def at(self, offsets: tuple[int, ...]) -> IntArray:
+        """The true places at these offsets, [entry, offset]."""
+        return self.sequences[:, [self.offsets.index(offset) for offset in offsets]]
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """The adversary's best strategy as a proof: for history, release and guess, its ``weight``; a price a history."""
+
+    history: IntArray
+    release: IntArray
+    guess: IntArray
+    weight: FloatArray
+    price: FloatArray
+
+
+NO_PRIOR = Prior((), np.zeros((0, 0), np.int64), NOTHING, np.zeros((0, 0), np.int64), np.zeros(0))
+NO_ATTACK = Attack(NOTHING, NOTHING, NOTHING, np.zeros(0), np.zeros(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Worth:
+    """For every history, with its probability: privacy reached, privacy that nothing exceeds, quality lost."""
+
+    weight: FloatArray
+    privacy: FloatArray
+    bound: FloatArray
+    loss: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What tables do under any law with the same entries: all but the probabilities.
+
+    Entry n of the law is one of the history ``history[n]``, and of the row ``row[n]``: that history and known places.
+    Rows have an ``owner``, ``known`` places, and a ``law`` of releases. Entries have a ``target``, their column of
+    ``d_p``, and a ``want``, their row of ``d_q``; ``lost`` is their quality lost in the mean.
+    """
+
+    count: int
+    history: IntArray
+    row: IntArray
+    owner: IntArray
+    known: IntArray
+    law: FloatArray
+    target: IntArray
+    want: IntArray
+    d_p: FloatArray
+    d_q: FloatArray
+    lost: FloatArray
+    rounding: float
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What tables do under a law, for every history, with its probability."""
+
+    view: View
+    probability: FloatArray
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """The probability of every history."""
+        return np.bincount(self.view.history, self.probability, minlength=self.view.count).astype(np.float64)
+
+    @cached_property
+    def loss(self) -> FloatArray:
+        """The quality lost, rounded up."""
+        view = self.view
+        lost = np.bincount(view.history, self.probability * view.lost, minlength=view.count)
+        return np.asarray(lost / self.weight * (1 + view.rounding))
+
+    @cached_property
+    def privacy(self) -> FloatArray:
+        """The adversary's error with the best guess for every release, rounded down."""
+        view = self.view
+        rows, targets = view.law.shape[0], view.d_p.shape[1]
+        meet = by_row(view.history * targets + view.target, view.row, self.probability, (view.count * targets, rows))
+        together = (meet @ view.law).reshape(view.count, targets, -1)  # Pr(history, target, release)
+        reached = np.matmul(view.d_p, together).min(axis=1).sum(axis=1)
+        return np.asarray(reached / self.weight * (1 - view.rounding))
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The tables of one access: ``tables[p]`` draws its release number p, given what was seen, those before, and known.
+
+    ``scenario`` has the offsets as they are at this access (at the first one nothing was seen), ``then`` is the number
+    of the stage that follows when no access is missed.
+    """
+
+    scenario: Scenario
+    then: int
+    tables: tuple[Table, ...]
+    prior: Prior = field(default_factory=lambda: NO_PRIOR)
+    attack: Attack = field(default_factory=lambda: NO_ATTACK)
+
+    def known_at(self, position: int) -> tuple[int, ...]:
+        """Offsets of the true places that release number ``position`` may look at."""
+        moment = self.scenario.release[position]
+        return tuple(offset for offset in self.scenario.known if offset <= moment or not self.scenario.causal)
+
+    def laws(self, seen: IntArray, known: IntArray) -> FloatArray:
+        """The law of all releases of this access for each (seen, known), [pair, combination of releases]."""
+        places = self.tables[0].places
+        joint = np.ones((len(seen), 1))
+        for position, table in enumerate(self.tables):
+            columns = [self.scenario.known.index(offset) for offset in self.known_at(position)]
+            drawn = product(places, position)
+            pair, prefix = np.nonzero(joint)
+            row = table.rows(np.hstack([seen[pair], drawn[prefix]]), known[pair][:, columns])
+            if (row < 0).any():
+                raise CodebookError("A table has no row for something that can happen.")
+            law = np.zeros((*joint.shape, places))
+            law[pair, prefix] = joint[pair, prefix, None] * table.laws(row)
+            joint = law.reshape(len(seen), -1)
+        return joint
+
+    def under(self, prior: Prior, privacy: Metric, quality: Metric) -> Outcome:
+        """What the stored tables do when seen and true places follow any law with these offsets."""
+        return Outcome(self.view(prior, privacy, quality), prior.probability)
+
+    def view(self, prior: Prior, privacy: Metric, quality: Metric) -> View:
+        """What they do under all laws with the entries of this one."""
+        scenario, places = self.scenario, self.tables[0].places
+        self.refuse_too_large(prior, looks_back=quality.looks_back)
+        history, known = prior.history, prior.at(scenario.known)
+        code = history * (places + 1) ** known.shape[1] + encoded(known, places + 1)
+        _, first, row = np.unique(code, return_index=True, return_inverse=True)
+        owner = history[first]
+        law = self.laws(prior.histories[owner], known[first])
+        different = {own: distinct(prior.at(own), places) for own in {scenario.target, scenario.quality}}
+        (targets, target), (wanted, want) = different[scenario.target], different[scenario.quality]
+        guesses, releases = product(places, len(scenario.target)), product(places, len(scenario.release))
+        d_p = privacy.between(guesses, targets, NOTHING)
+        pasts = prior.histories if quality.looks_back else prior.histories[:1]
+        d_q = np.array([quality.between(wanted, releases, past) for past in pasts])
+        if d_p.shape != (len(guesses), len(targets)) or d_q.shape[1:] != (len(wanted), len(releases)):
+            raise broken_rule("metric", "Stage", "one that gives a number for each pair", f"{d_p.shape}, {d_q.shape}")
+        if quality.looks_back:
+            want = history * len(wanted) + want
+        d_q = d_q.reshape(-1, len(releases))
+        longest = max(len(first), int(np.bincount(history).max()))  # entries or rows that are added up
+        rounding = (len(guesses) + len(targets) + len(releases) + longest + 16) * float(np.finfo(float).eps)
+        return View(
+            count=len(prior.histories),
+            history=history,
+            row=row,
+            owner=owner,
+            known=known[first],
+            law=law,
+            target=target,
+            want=want,
+            d_p=d_p,
+            d_q=d_q,
+            lost=np.einsum("no,no->n", d_q[want], law[row]),
+            rounding=rounding,
+        )
+
+    def refuse_too_large(self, prior: Prior, looks_back: bool) -> None:
+        """Refuse a law under which the worth of this stage cannot be worked out in memory, or in whole numbers."""
+        scenario, places = self.scenario, self.tables[0].places
+        count, entries = len(prior.histories), len(prior.history)
+        for offsets in (scenario.target, scenario.quality, scenario.known):
+            refuse_long_codes(places, len(offsets))
+        if count * (places + 1) ** len(scenario.known) > CODES:
+            raise CodebookError(f"{count} histories of {len(scenario.known)} known places have no codes of 63 bits.")
+        guessed, released = places ** len(scenario.target), places ** len(scenario.release)
+        targets, wanted = min(entries, guessed), min(entries, places ** len(scenario.quality))
+        numbers = guessed * (2 * len(scenario.target) + 3 * targets) + released * 2 * len(scenario.release)
+        numbers += wanted * released * ((count if looks_back else 1) + len(scenario.quality) + 2)
+        numbers += (5 * entries + count * (2 * targets + guessed)) * released
+        refuse_if_too_large(8 * numbers, f"The worth of a stage of {count} histories over {places} places")
+
+    def risk(self, privacy: Metric) -> float:
+        """What the adversary errs by when he has seen nothing, under the law that the stage was made for."""
+        targets, target = distinct(self.prior.at(self.scenario.target), self.tables[0].places)
+        guesses = product(self.tables[0].places, len(self.scenario.target))
+        law = np.bincount(target, self.prior.probability)
+        return float((privacy.between(guesses, targets, NOTHING) @ law).min())
+
+    def worth(self, privacy: Metric, quality: Metric, budget: float) -> Worth:
+        """What the stored tables are worth under the law they were made for, rounded against us.
+
+        Privacy is that against the best guess for every release; the bound is U of the stored attack and price, in
+        which a causal mechanism chooses its releases one after the other.
+        """
+        found = self.under(self.prior, privacy, quality)
+        view, attack = found.view, self.attack
+        count, width = view.count, view.law.shape[1]
+        answer = attack.history * width + attack.release
+        total = np.bincount(answer, attack.weight, minlength=count * width)
+        if not (np.abs(total - 1) <= LAW).all():
+            raise CodebookError("The stored attack is not a law of guesses for every release.")
+        strategy = by_row(answer, attack.guess, attack.weight, (count * width, len(view.d_p)))
+        erring = (strategy @ view.d_p / total[:, None]).reshape(count, width, -1)
+        entries = len(view.row)
+        gather = by_row(view.row, np.arange(entries), found.probability, (len(view.law), entries))
+        gain = gather @ erring[view.history, :, view.target]
+        charge = attack.price[view.owner, None] * (gather @ view.d_q[view.want])
+        net = (1 + view.rounding) * gain - (1 - view.rounding) * charge
+        best = np.bincount(view.owner, self.best_replies(net, view.known, view.owner), minlength=count)
+        bound = (attack.price * budget) * (1 + view.rounding) + best / found.weight
+        return Worth(found.weight, found.privacy, np.maximum(bound, 0) * (1 + view.rounding), found.loss)
+
+    def best_replies(self, net: FloatArray, known: IntArray, owner: IntArray) -> FloatArray:
+        """The most that rows of net gains can yield, in all, when what looks alike must release alike; a number a row.
+
+        The last release is the best one for each row; an earlier one is best for all rows that it cannot tell apart,
+        and their total is put down to the first of them.
+        """
+        places = self.tables[0].places
+        for position in reversed(range(len(self.tables))):
+            columns = [self.scenario.known.index(offset) for offset in self.known_at(position)]
+            net = net.reshape(len(net), -1, places)
+            if len(columns) == known.shape[1]:  # no two rows look alike
+                net = net.max(axis=2)
+                continue
+            code = owner * (places + 1) ** len(columns) + encoded(known[:, columns], places + 1)
+            _, first, group = np.unique(code, return_index=True, return_inverse=True)
+            together = np.zeros((len(first), *net.shape[1:]))
+            np.add.at(together, group, net)
+            net = np.zeros(net.shape[:2])
+            net[first] = together.max(axis=2)
+        return net[:, 0]
+
+    def checked(self) -> Stage:
+        """The stage, refused unless its parts fit together, its laws are laws, and every history has its rows."""
+        scenario, places, prior, attack = self.scenario, self.tables[0].places, self.prior, self.attack
+        count, entries, released = len(prior.histories), len(prior.probability), places ** len(scenario.release)
+        sizes = [
+            (prior.histories.shape[1], len(scenario.seen)),
+            (prior.sequences.shape, (entries, len(prior.offsets))),
+            (len(prior.history), entries),
+            (attack.price.shape, (count,)),
+            ({len(part) for part in (attack.release, attack.guess, attack.weight)}, {len(attack.history)}),
+        ]
+        if any(size != wanted for size, wanted in sizes):
+            raise CodebookError("The parts of a stage do not fit together.")
+        inside = [
+            (prior.histories, places),
+            (prior.sequences, places),
+            (prior.history, count),
+            (attack.history, count),
+            (attack.release, released),
+            (attack.guess, places ** len(scenario.target)),
+        ]
+        if any(array.max(initial=0) >= limit for array, limit in inside):
+            raise CodebookError("A stage names a place, a history, a release or a guess that does not exist.")
+        for numbers in (prior.probability, attack.weight, attack.price):
+            if not (numbers.min(initial=0) >= 0 and numbers.max(initial=0) < np.inf):
+                raise CodebookError("A stage holds a number that is not finite, or below 0.")
+        if not abs(prior.probability.sum() - 1) <= LAW or not (prior.weight > 0).all():
+            raise CodebookError("The law that a stage was made for does not sum to 1, or leaves a history out.")
+        if len(attack.weight) < count * released:  # before anything is made that large
+            raise CodebookError("The stored attack is not a law of guesses for every release.")
+        self._refuse_missing_rows()
+        return self
+
+    def _refuse_missing_rows(self) -> None:
+        """Refuse tables without a row for known places never seen before, after any history and releases before."""
+        places = self.tables[0].places
+        base, prior = places + 1, self.prior
+        for position, table in enumerate(self.tables):
+            digits = len(self.scenario.seen) + position
+            width = len(self.known_at(position))
+            refuse_long_codes(places, digits + width)
+            if table.codes[-1] >= base ** (digits + width):
+                raise CodebookError("A table has a row for more places than its stage looks at.")
+            if position == 0:
+                past = encoded(prior.histories, base)
+                if (past[1:] <= past[:-1]).any():
+                    raise CodebookError("A stage has a history that stands twice or out of order.")
+            past = np.r_[past, table.codes.astype(np.int64) // base**width]
+            if (table.find((past + 1) * base**width - 1) < 0).any():
+                raise CodebookError("A table has no row for something that can happen.")
+            row = np.repeat(np.arange(len(table.codes)), np.diff(table.start))
+            past = table.codes[row].astype(np.int64) // base**width * base + table.releases
+
+
+def by_row(row: IntArray, column: IntArray, value: FloatArray, shape: tuple[int, int]) -> sparse.csr_array:
+    """A sparse matrix from its entries, made directly: scipy's own way takes longer than all that is done with it."""
+    order = np.argsort(row, kind="stable")
+    start = np.zeros(shape[0] + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=shape[0]), out=start[1:])
+    return sparse.csr_array((value[order], column[order], start), shape=shape)
+
+
+def distinct(vectors: IntArray, places: int) -> tuple[IntArray, IntArray]:
+    """The different vectors, and which of them each one is."""
+    _, first, index = np.unique(encoded(vectors, places), return_index=True, return_inverse=True)
+    return vectors[first], index.ravel()

@@ -1,0 +1,299 @@
+"""A live device: plays the game at what the adversary who remembers everything believes, access after access.
+
+His belief follows from what was exposed and when, which is public, so the device can follow it exactly: Bayes' rule
+after a release, the chain over any gap. At each access it solves the game at this belief, rounds the table to whole
+weights, and from there on nothing but the rounded table counts: its privacy and its loss are worked out, it draws, and
+it is what the adversary is taken to know. No decision looks at the true place before the draw.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal, Self
+
+import msgspec
+import numpy as np
+
+from hideseek.codebook.weights import WORDS, largest_remainder
+from hideseek.device.codebook_device import VERSION, Answer, Place, Reason, Saved, StepDevice, random_word
+from hideseek.errors import BudgetError, broken_rule
+from hideseek.metrics import MetricLike
+from hideseek.model.mobility import Profile, regions_of
+from hideseek.model.scenario import Scenario
+from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.planner import Planner, Player
+from hideseek.solvers.certificate import cheapest_releases, mixed_into_budget
+from hideseek.util.arrays import FloatArray, IntArray, scalar
+from hideseek.util.boundary import checked
+
+LAW = 1e-9  # what a stored belief may miss 1 by
+SPARE = 1e-4  # the share of a floor that is asked for beyond it, as whole weights may take some off
+
+Count = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
+Number = Annotated[float, msgspec.Meta(ge=0)]
+Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Withheld = Literal["floor", "budget"]
+
+
+@dataclass(frozen=True)
+class LiveLabel:
+    """What a live run was worth so far, exactly, if the times of the accesses tell nothing about the place.
+
+    ``filter`` is the mean over the ``accesses`` at which a place was exposed of the expected error of the adversary who
+    remembers everything, given all that was public before; ``worst_filter`` is the least of them, ``quality_loss`` and
+    ``worst_loss`` are the same of the expected loss, which ``budget`` bounds. ``withheld`` counts the other accesses.
+    In the long run no mechanism that always answers exceeds the ``ceiling``; ``kept`` is the filter's share of it, of
+    which a short run may have more, and None once something was withheld: who may be silent has no ceiling. Without an
+    access, the means are not numbers.
+    """
+
+    accesses: int
+    withheld: int
+    filter: float
+    worst_filter: float
+    quality_loss: float
+    worst_loss: float
+    budget: float
+    ceiling: float
+    kept: float | None
+
+
+class _Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Counts and sums over a run, and the worst of it; all of this is public."""
+
+    accesses: Count = 0
+    withheld: Count = 0
+    privacy: Number = 0.0
+    worst_privacy: Number = 0.0
+    loss: Number = 0.0
+    worst_loss: Number = 0.0
+
+    def plus(self, move: Move | Withheld) -> _Run:
+        """The run with one access more."""
+        if isinstance(move, str):
+            return msgspec.structs.replace(self, withheld=self.withheld + 1)
+        return _Run(
+            self.accesses + 1,
+            self.withheld,
+            self.privacy + move.privacy,
+            min(self.worst_privacy, move.privacy) if self.accesses else move.privacy,
+            self.loss + move.loss,
+            max(self.worst_loss, move.loss),
+        )
+
+
+class _LiveState(Saved, frozen=True, forbid_unknown_fields=True):
+    """What was told at the last step, what is believed since, the true places later draws look at, and the run."""
+
+    release: Place | None
+    reason: Literal["", "floor", "budget"]
+    belief: list[Probability]
+    places: dict[int, Place]
+    run: _Run
+
+    @property
+    def said(self) -> tuple[int | None, Reason]:
+        """The release of the last step, or why there was none."""
+        return self.release, self.reason
+
+    def __repr__(self) -> str:
+        return "_LiveState(...)"
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """What is played at a belief: whole weights for every input, and in the last row for what is none.
+
+    ``inputs`` are the known places that tell states apart, ``table`` [state, release] what the adversary knows of it.
+    """
+
+    inputs: IntArray
+    weights: IntArray
+    table: FloatArray
+    privacy: float
+    loss: float
+
+    @classmethod
+    def of(cls, game: RepeatedGame, belief: FloatArray, columns: list[int], table: FloatArray) -> Move:
+        """A table [state, release] that looks at these columns of the state, in whole weights within the budget."""
+        inputs, index = np.unique(game.states[:, columns], axis=0, return_inverse=True)
+        group = np.arange(len(inputs))[:, None] == index.ravel()
+        likeliest = np.where(group, belief, -1.0).argmax(axis=1)
+        cost, laws = group @ (game.cost * belief[:, None]), table[likeliest]
+        weights = largest_remainder(laws)
+        if np.vdot(cost, weights / WORDS) > game.budget:
+            # no weight is off by more than one word, so with this much to spare the rounded table keeps the budget
+            spare = float(cost.sum()) / WORDS
+            mended = mixed_into_budget(laws, cheapest_releases(cost, laws), cost, game.budget - spare)
+            weights = largest_remainder(mended)
+        # where he believes that nobody is, what is released on the whole tells nothing
+        mass = group @ belief
+        whole = largest_remainder((mass @ weights)[None])
+        weights = np.vstack([np.where(mass[:, None] > 0, weights, whole), whole])
+        rounded = weights[index.ravel()] / WORDS
+        joint = belief[:, None] * rounded
+        privacy, loss = (game.error @ joint).min(axis=0).sum(), np.vdot(game.cost, joint)
+        return cls(inputs, weights, rounded, float(privacy), float(loss))
+
+    def draw(self, known: Sequence[int], word: int) -> int:
+        """The release that a word below 2^32 draws at these known places."""
+        row = next(iter(np.flatnonzero((self.inputs == known).all(axis=1))), -1)
+        return int(np.cumsum(self.weights[row]).searchsorted(word, side="right"))
+
+
+@checked
+class LiveDevice(StepDevice[_LiveState]):
+    """Exposes at most one place a step as a planner has it, against the adversary who remembers everything.
+
+    Given every release so far the expected loss stays within the ``budget``, and at every access the adversary's
+    expected error is at least the ``floor``, if the times of the accesses tell nothing about the place. Where what is
+    believed allows no more than the floor, the answer is withheld with the reason ``"floor"``; it is withheld with the
+    reason ``"budget"`` where the quality depends on a place that was not recorded, and without it no release keeps the
+    budget. Both follow from public things alone: earlier answers, and the steps asked about.
+
+    Any gap between accesses is followed exactly. The state keeps the belief, the run's sums and, if the scenario looks
+    back, the numbers of those true places that it may look at later.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from hideseek.metrics import hamming
+    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.regions import Places
+    >>> from hideseek.planning.planner import plan
+    >>> profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]], Places([46.52, 46.53], [6.57, 6.58]))
+    >>> planner = plan(profile, hamming(), hamming(), budget=0.1, walks=2)
+    >>> with TemporaryDirectory() as folder:
+    ...     device = LiveDevice(profile, hamming(), hamming(), 0.1, planner, f"{folder}/live.json")
+    ...     first = device.expose(46.5201, 6.5702, at="2026-01-05T08:01:30+01:00")
+    ...     again = device.expose(46.5299, 6.5799, at="2026-01-05T08:04:59+01:00")
+    ...     label = device.label()
+    >>> first == again, label.accesses, round(label.filter, 6), label.worst_loss <= 0.1
+    (True, 1, 0.1, True)
+    """
+
+    kind = _LiveState
+    rule = "plan"
+
+    def __init__(
+        self,
+        profile: Profile,
+        privacy: MetricLike,
+        quality: MetricLike,
+        budget: float,
+        planner: Planner,
+        state: str | os.PathLike[str],
+        scenario: Scenario | None = None,
+        floor: float = 0.0,
+    ) -> None:
+        self._play(RepeatedGame.of(profile, privacy, quality, budget, scenario), planner, state, floor)
+
+    @classmethod
+    def of(cls, game: RepeatedGame, planner: Planner, state: str | os.PathLike[str], floor: float = 0.0) -> Self:
+        """As the constructor, for a game that is there, as in a plan file."""
+        device = cls.__new__(cls)
+        device._play(game, planner, state, floor)
+        return device
+
+    def _play(self, game: RepeatedGame, planner: Planner, state: str | os.PathLike[str], floor: float) -> None:
+        """Begin to play a game."""
+        self.game, self.planner, self._player = game, planner, Player(game, planner)
+        self.floor = scalar(floor, "floor", "LiveDevice")
+        super().__init__(regions_of(game.profile), game.profile.step, bound_to(game, planner), state)
+        self._asked = self.floor * (1 + SPARE)
+        self._player.keep(self._asked)
+        if self.floor and self._move(game.start, list(range(len(game.scenario.known)))) == "floor":
+            most = self._player.now.play(game.start).privacy / (1 + 2 * SPARE)
+            rule = f"at most {most!r}, what can be kept when nothing was exposed yet"
+            raise broken_rule("floor", "LiveDevice", rule, floor, "With this one nothing would ever be exposed.")
+
+    def expose(self, latitude: float, longitude: float, at: datetime | str) -> Answer:
+        """What to tell the service about being here at this time; asked again in the same step, the same.
+
+        ``at`` has an offset from UTC. Off the map the nearest place counts.
+        """
+        step = self._step(at)
+        here = self._place(latitude, longitude, "latitude and longitude")
+        return self._once(step, lambda state: self._next(state, step, here))
+
+    def label(self) -> LiveLabel:
+        """What the run so far was worth."""
+        with self._locked() as (_, state):
+            run = _Run() if state is None else state.run
+        privacy, worst, loss, worst_loss = (
+            (run.privacy / run.accesses, run.worst_privacy, run.loss / run.accesses, run.worst_loss)
+            if run.accesses
+            else (math.nan,) * 4
+        )
+        game, kept = self.game, None if run.withheld else self.game.kept(privacy)
+        return LiveLabel(run.accesses, run.withheld, privacy, worst, loss, worst_loss, game.budget, game.most, kept)
+
+    def _next(self, state: _LiveState | None, step: int, here: int) -> _LiveState | Reason:
+        """The state after a step that is not yet answered."""
+        known = self.game.scenario.known
+        if state is None:
+            belief, places, run = self.game.start, {step: here}, _Run()
+        elif step - state.last < self.game.scenario.every:
+            return "not due"
+        else:
+            belief = self.game.later(np.array(state.belief), step - state.last)
+            places, run = state.places | {step: here}, state.run
+        columns = [column for column, offset in enumerate(known) if step + offset in places]
+        move = self._move(belief, columns)
+        release: int | None = None
+        if isinstance(move, Move):
+            release = move.draw([places[step + known[column]] for column in columns], random_word())
+            belief = self.game.learned(belief, move.table, release)
+        kept = {when: place for when, place in places.items() if when >= self._needed_from(step)}
+        reason = "" if isinstance(move, Move) else move
+        return _LiveState(VERSION, self.sha256, step, release, reason, belief.tolist(), kept, run.plus(move))
+
+    def _move(self, belief: FloatArray, columns: list[int]) -> Move | Withheld:
+        """What is played at a belief when these columns of the state are known, by public things alone."""
+        self._player.restore()
+        try:
+            if len(columns) == len(self.game.scenario.known):
+                found = self._player.play(belief, self._asked)
+            else:
+                found = self._player.play_knowing(belief, columns, self._asked)
+        except BudgetError:
+            return "budget"
+        if found is None:
+            return "floor"
+        move = Move.of(self.game, belief, columns, found.table)
+        return "floor" if move.privacy < self.floor else move
+
+    def _needed_from(self, last: int) -> int:
+        """The first step that an access after the last one may look back at."""
+        return last + self.game.scenario.every + self.game.scenario.known[0]
+
+    def _possible(self, state: _LiveState) -> bool:
+        """Whether a device with this plan can have come to a state."""
+        count, run, belief = self.game.profile.places, state.run, np.array(state.belief)
+        exposed, first = state.release is not None, self._needed_from(state.last)
+        return (
+            self._begin(state.last) is not None
+            and exposed == (not state.reason)
+            and max([0 if state.release is None else state.release, *state.places.values()]) < count
+            and len(belief) == len(self.game.states)
+            and bool(abs(belief.sum() - 1) <= LAW)
+            and all(first <= when <= state.last for when in state.places)
+            and (state.last in state.places) == (first <= state.last)
+            and (run.accesses if exposed else run.withheld) > 0
+            and run.worst_loss <= self.game.budget * (1 + LAW)
+            and run.loss <= run.accesses * run.worst_loss * (1 + LAW)
+            and run.accesses * run.worst_privacy <= run.privacy * (1 + LAW)
+            and run.privacy <= run.accesses * float(self.game.error.max()) * (1 + LAW)
+        )
+
+
+def bound_to(game: RepeatedGame, planner: Planner) -> str:
+    """What a state belongs to: the game, its places and steps, and what decides among tables."""
+    about = f"{game.sha256} {game.profile.step} {planner.outlook} {planner.mode} {planner.discount!r}"
+    digest = hashlib.sha256(about.encode())
+    for array in (regions_of(game.profile).centres, planner.cuts):
+        digest.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

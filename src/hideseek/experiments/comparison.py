@@ -1,0 +1,234 @@
+"""All mechanisms on one scale: the same person, the same loss of quality, the same adversaries.
+
+The codebook of this person is designed first. What it loses as deployed is what every rival may lose: its dial is
+turned until it does. Then the same adversaries attack them all. The best mechanism for a single place, under an
+adversary who remembers nothing, is the ceiling: nothing that loses as little exceeds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.optimize import brentq
+
+from hideseek.adversary.hidden_markov import Course, Exposer
+from hideseek.adversary.label import FAR, ROUNDING
+from hideseek.adversary.through_time import Adversary, against_policy, carry, estimates, policy_loss
+from hideseek.baselines import RIVALS
+from hideseek.baselines.plain import constant, truth
+from hideseek.baselines.rival import Rival, Setting
+from hideseek.designing.deployed_run import Advance
+from hideseek.designing.designer import design
+from hideseek.errors import CertificateError, broken_rule
+from hideseek.game.mechanism import Mechanism, Policy
+from hideseek.metrics import MetricLike, as_metric
+from hideseek.model.mobility import MarkovProfile
+from hideseek.model.scenario import Scenario
+from hideseek.solvers.dispatch import solve
+from hideseek.util.arrays import scalar, whole_number, worker_count
+from hideseek.util.boundary import checked
+from hideseek.util.estimates import Estimate
+
+ACCESSES, WALKS = 50, 200
+MEMORY = 1  # releases before this one that the adversary with a window remembers, and the codebook
+ATTACKS = (Adversary.FILTER, Adversary.SMOOTHER, Adversary.VITERBI)
+ENDS = ("truth", "constant")  # of every dial, with a loss of their own
+EXACTLY, NEARLY = 1e-6, 1e-4  # how near a calibrated loss comes to its target, relatively: known, and simulated
+EQUAL = 1e-2  # losses that are further apart, relatively, are not compared
+FEWER, NEAR = 10, 1.25  # a policy's dial is found with so many times fewer walks, then again within this factor
+
+
+@dataclass(frozen=True)
+class Row:
+    """One mechanism: where its ``dial`` stands, the adversaries' errors, what it loses, and its ``ceiling``.
+
+    The ceiling is what no mechanism that loses as little can exceed. ``noise`` is the dial's number, if it has one.
+    """
+
+    mechanism: str
+    reference: str
+    dial: str
+    noise: float | None
+    window: Estimate
+    filter: Estimate
+    smoother: Estimate
+    viterbi: Estimate
+    quality_loss: Estimate
+    ceiling: float
+
+    def __post_init__(self) -> None:
+        for adversary in (self.window, self.filter, self.smoother):
+            allowed = FAR * (adversary - adversary.interval[0]) + ROUNDING * max(1.0, self.ceiling)
+            if adversary > self.ceiling + allowed:
+                raise CertificateError(f"{self.mechanism} beats the optimum: {adversary:.9g} > {self.ceiling:.9g}.")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows at equal ``quality_loss``, the most private against the filter first; then those with another loss.
+
+    ``ceiling`` is what no mechanism that loses as little exceeds, ``prior_risk`` what the adversary errs by who sees
+    nothing.
+    """
+
+    rows: tuple[Row, ...]
+    quality_loss: float
+    ceiling: float
+    prior_risk: float
+    accesses: int
+    walks: int
+
+    def equal(self, row: Row) -> bool:
+        """Whether a row loses as much as the codebook; the truth, the constant place and coarse dials do not."""
+        return abs(row.quality_loss - self.quality_loss) <= EQUAL * self.quality_loss
+
+
+@checked
+def compare(
+    profile: MarkovProfile,
+    privacy: MetricLike,
+    quality: MetricLike,
+    budget: float,
+    rivals: Sequence[Rival] = RIVALS,
+    accesses: int = ACCESSES,
+    walks: int = WALKS,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Advance | None = None,
+) -> Comparison:
+    """Every rival, the optimal sporadic mechanism and the codebook of this budget, at the codebook's quality loss.
+
+    The adversary with a window remembers one release before the current one. What cannot be enumerated is estimated
+    from as many ``walks``, with 95 % confidence intervals.
+
+    >>> from hideseek.metrics import distance
+    >>> from hideseek.model.regions import Places
+    >>> regions = Places([0.0, 0.0, 0.01], [0.0, 0.01, 0.0])
+    >>> profile = MarkovProfile.from_matrix([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.3, 0.1, 0.6]], regions)
+    >>> metres = distance(regions)
+    >>> found = compare(profile, metres, metres, budget=100.0, rivals=RIVALS[:2], accesses=4, workers=1)
+    >>> [row.mechanism for row in found.rows if row.quality_loss > 150]
+    ['constant']
+    >>> all(row.filter < row.ceiling + 1e-6 for row in found.rows)
+    True
+    """
+    owner = "compare"
+    if not isinstance(profile, MarkovProfile) or profile.order > 1:
+        rule = "a MarkovProfile of order 1, as some of the rivals follow such a chain"
+        raise broken_rule("profile", owner, rule, f"{type(profile).__name__} of order {getattr(profile, 'order', 0)}")
+    whole_number(walks, "walks", owner, least=2)
+    whole_number(accesses, "accesses", owner)
+    whole_number(seed, "seed", owner, least=0)
+    workers = worker_count(workers, owner)
+    setting = Setting(
+        profile, as_metric(privacy, "privacy", profile.places), as_metric(quality, "quality", profile.places)
+    )
+    budget = scalar(budget, "budget", owner)
+    Course(truth(setting.game), profile, setting.privacy, accesses, owner).refuse_many(walks)
+    codebook = design(
+        profile, Scenario.past_present(MEMORY), setting.privacy, setting.quality, budget, workers=workers,
+        progress=progress,
+    )  # fmt: skip
+    measure = _Measure(setting, accesses, walks, seed)
+    ours = measure.row("codebook", "Theodorakopoulos et al. 2014", "releases remembered", MEMORY, codebook)
+    target = float(ours.quality_loss)
+    found = [ours]
+    for row in measure.all_rows(target, rivals, workers):
+        found.append(row)
+        if progress is not None:
+            progress("rivals", len(found), len(rivals) + 4)
+    comparison = Comparison((), target, ours.ceiling, setting.game.prior_risk, accesses, walks)
+    found.sort(key=lambda row: (row.mechanism in ENDS, not comparison.equal(row), -row.filter))
+    return replace(comparison, rows=tuple(found))
+
+
+@dataclass(frozen=True, eq=False)
+class _Measure:
+    """How exposers are measured: for whom, over how many accesses, by which walks."""
+
+    setting: Setting
+    accesses: int
+    walks: int
+    seed: int
+
+    def all_rows(self, target: float, rivals: Sequence[Rival], workers: int) -> Iterator[Row]:
+        """The mechanisms beside the codebook, in several processes."""
+        game = self.setting.game
+        optimum = solve(game.with_budget(target)).mechanism
+        fixed = (
+            (ENDS[0], "", "", None, truth(game)),
+            (ENDS[1], "", "", None, constant(game)),
+            ("optimal sporadic", "Shokri et al. 2012", "", None, optimum),
+        )
+        # the last of the rivals adapt to what they exposed and take longest: they start first
+        tasks = [delayed(self.calibrated_row)(rival, target) for rival in reversed(rivals)]
+        tasks += [delayed(self.row)(*entry) for entry in fixed]
+        rows: Iterator[Row] = Parallel(workers, return_as="generator_unordered", batch_size=1)(tasks)
+        yield from rows
+
+    def calibrated_row(self, rival: Rival, target: float) -> Row:
+        """A rival that loses as much as the target, or as nearly as it can."""
+        few, whole = replace(self, walks=max(2, self.walks // FEWER)), rival.span(self.setting)
+        noise = few.turned(rival, whole, target)
+        made = rival.make(self.setting, noise)
+        if isinstance(made, Policy):
+            near = noise / NEAR, noise * NEAR
+            noise = self.turned(rival, near, target)
+            if noise in near:  # the few walks were not typical
+                noise = self.turned(rival, whole, target)
+            made = rival.make(self.setting, noise)
+        return self.row(rival.name, rival.reference, rival.dial, noise, made)
+
+    def turned(self, rival: Rival, span: tuple[float, float], target: float) -> float:
+        """Where a rival's dial must be for it to lose as much as the target."""
+        return calibrated(lambda noise: self.loss(rival.make(self.setting, noise)), span, target)
+
+    def loss(self, exposer: Exposer) -> Estimate:
+        """The expected quality loss in the run."""
+        if isinstance(exposer, Mechanism):
+            return Estimate(float(np.vdot(self.setting.game.cost, exposer.table)))
+        course = self.course(exposer)
+        if isinstance(exposer, Policy):
+            return policy_loss(course, self.setting.quality, self.walks, self.seed)
+        return Estimate(carry(course).loss.mean())
+
+    def course(self, exposer: Exposer) -> Course:
+        """The run of accesses of an exposer."""
+        return Course(exposer, self.setting.profile, self.setting.privacy, self.accesses, "compare")
+
+    def row(self, mechanism: str, reference: str, dial: str, noise: float | None, exposer: Exposer) -> Row:
+        """Attack an exposer."""
+        course, loss = self.course(exposer), self.loss(exposer)
+        if isinstance(exposer, Policy):
+            window = against_policy(course, MEMORY, self.walks, self.seed)
+        else:
+            window = Estimate(carry(course, MEMORY).error.mean())
+        found = estimates(course, ATTACKS, self.walks, self.seed)
+        ceiling = solve(self.setting.game.with_budget(loss.interval[1])).bound
+        names = {str(adversary): error for adversary, error in found.items()}
+        return Row(mechanism, reference, dial, noise, window, quality_loss=loss, ceiling=ceiling, **names)
+
+
+def calibrated(loss: Callable[[float], Estimate], span: tuple[float, float], target: float) -> float:
+    """Where on a dial the loss is the target, by bisection (Brent's); the nearer end where it is beyond.
+
+    >>> round(calibrated(lambda noise: Estimate(noise**2), (1e-3, 1e3), target=4.0), 6)
+    2.0
+    """
+    # on a log scale, unless the dial starts at 0
+    turn, back = (np.log, np.exp) if span[0] > 0 else (float, float)
+    low, high = (float(turn(end)) for end in span)
+
+    @cache
+    def missed(dial: float) -> float:
+        found = loss(float(back(dial)))
+        near = abs(found - target) <= (EXACTLY if found.exact else NEARLY) * target
+        return 0.0 if near else found - target  # near enough ends the search
+
+    if missed(low) >= 0:
+        return span[0]
+    return float(back(brentq(missed, low, high, xtol=1e-12))) if missed(high) > 0 else span[1]

@@ -1,0 +1,137 @@
+"""A comparison as a table for machines and for people, and as a report that stands alone."""
+
+from __future__ import annotations
+
+from math import floor, log10
+from pathlib import Path
+
+import pandas as pd
+
+from hideseek.adversary.label import ASSUMPTION, ROUNDING
+from hideseek.experiments.comparison import ENDS, Comparison
+from hideseek.experiments.report import Section, Table, html_report
+from hideseek.plots.figures import comparison_figure, save
+from hideseek.util.estimates import Estimate
+from hideseek.util.harmless import csv_bytes
+from hideseek.util.private_files import write_privately
+
+TITLE = "Every mechanism on one scale"
+MEASURED = ("window", "filter", "smoother", "viterbi", "quality_loss")
+
+
+def frame_of(comparison: Comparison) -> pd.DataFrame:
+    """One line a mechanism; every measured number with the ends of its 95 % confidence interval."""
+    lines = []
+    for row in comparison.rows:
+        line = vars(row).copy()
+        for name in MEASURED:
+            line[f"{name}_low"], line[f"{name}_high"] = line[name].interval
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def facts_of(comparison: Comparison) -> dict[str, object]:
+    """A comparison for machines."""
+    rows = [
+        {
+            **vars(row),
+            "equal_loss": comparison.equal(row),
+            "intervals": {
+                name: value.interval
+                for name, value in vars(row).items()
+                if isinstance(value, Estimate) and not value.exact
+            },
+        }
+        for row in comparison.rows
+    ]
+    return {**vars(comparison), "rows": rows, "assumption": ASSUMPTION}
+
+
+def table_of(comparison: Comparison) -> Table:
+    """A comparison for people: errors with half of their intervals' width, loss as a share of the common one."""
+    return Table(
+        ("mechanism", "window", "filter", "smoother", "viterbi", "ceiling", "loss"),
+        tuple(
+            (
+                row.mechanism,
+                *(in_short(error) for error in (row.window, row.filter, row.smoother, row.viterbi)),
+                f"{round(row.ceiling, 9):.4g}",
+                f"{row.quality_loss / (comparison.quality_loss or 1.0):.1%}",
+            )
+            for row in comparison.rows
+        ),
+    )
+
+
+def in_short(error: Estimate) -> str:
+    """An error with four digits, or as many as half of its interval's width lets count.
+
+    >>> in_short(Estimate(3668.2, (3637.0, 3699.4))), in_short(Estimate(0.12345))
+    ('3668±31', '0.1235')
+    """
+    off = (error.interval[1] - error.interval[0]) / 2
+    if off <= ROUNDING * error:
+        return f"{round(error, 9):.4g}"
+    digits = max(0, -floor(log10(off)))
+    return f"{error:.{digits}f}±{off:.{digits}f}"
+
+
+def apart_words(comparison: Comparison) -> str:
+    """Which mechanisms cannot lose as much as the others, or as little, in words; nothing if all can."""
+    apart = [
+        f"{row.mechanism} ({row.quality_loss / comparison.quality_loss:.1%})"
+        if comparison.quality_loss
+        else row.mechanism
+        for row in comparison.rows
+        if row.mechanism not in ENDS and not comparison.equal(row)
+    ]
+    return f" Not at equal loss, whatever the dial, and not to be compared: {', '.join(apart)}." if apart else ""
+
+
+def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, out: Path) -> dict[str, Path]:
+    """Write the table, the figure and the report, readable by the owner only; gives the paths by name."""
+    frame = frame_of(comparison)
+    figure = comparison_figure(frame[[comparison.equal(row) for row in comparison.rows]], unit)
+    files = {"table": out / "comparison.csv", "report": out / "report.html"}
+    write_privately(files["table"], csv_bytes(frame))
+    for path in save(figure, out / "comparison"):
+        files[f"figure, {path.suffix[1:]}"] = path
+    lead = (
+        f"Mechanisms that all lose {comparison.quality_loss:.6g} of quality ({quality}) at an access. Their privacy is "
+        f"what an adversary errs by who knows the person's habits and the mechanism ({privacy})."
+    )
+    sections = [
+        Section(
+            "At equal loss of quality",
+            "The window is an adversary who remembers the release before this one, the filter remembers everything "
+            "exposed so far, the smoother also knows what is exposed later, and Viterbi guesses by the single most "
+            "likely path. The black marks are certified: no mechanism that loses as little makes even a forgetful "
+            "adversary err by more. The codebook keeps its budget given the release that it remembers, all others on "
+            f"average only. {ASSUMPTION}" + apart_words(comparison),
+            figures=[(figure, "The errors of four adversaries against every mechanism, and what no mechanism exceeds")],
+        ),
+        Section(
+            "In numbers",
+            f"The mean over {comparison.accesses} accesses; what was simulated carries half of its 95 % confidence "
+            f"interval, from {comparison.walks} walks. The ceiling is what no mechanism exceeds that loses as little. "
+            "Loss is in shares of the common one. The truth and the constant place are the ends of every dial, with "
+            "losses of their own; shown nothing, the adversary errs by "
+            f"{comparison.prior_risk:.4g}.",
+            table=table_of(comparison),
+        ),
+        Section(
+            "How each was set",
+            "Every rival has one dial, turned until it loses as much as the codebook does.",
+            table=Table(
+                ("mechanism", "reference", "dial", "set to"),
+                tuple(
+                    (row.mechanism, row.reference, row.dial, "" if row.noise is None else f"{row.noise:.4g}")
+                    for row in comparison.rows
+                    if row.reference
+                ),
+                words=3,
+            ),
+        ),
+    ]
+    write_privately(files["report"], html_report(TITLE, lead, sections).encode())
+    return files

@@ -1,0 +1,237 @@
+"""Solutions, codebooks, plans and labels in plain words, and as facts for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+import msgspec
+
+from hideseek.adversary.label import ASSUMPTION, ROUNDING, Label
+from hideseek.codebook.codebook import Codebook, GapCase, looks_back
+from hideseek.game.game import Game
+from hideseek.metrics import Metric
+from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.planner import Planner
+from hideseek.planning.simulation import FOR_WHOM, Foresight
+from hideseek.solvers.certificate import relative_gap
+from hideseek.solvers.dispatch import Solution
+from hideseek.util.estimates import Estimate
+
+HABITS = "It tells where its user goes and how; whoever has it knows as much as the strongest adversary."
+
+
+def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> Iterable[tuple[str, str]]:
+    """A solution in plain words."""
+    yield "privacy, certified", f"{solution.privacy:.6g} {d_p.unit}".strip()
+    yield "no mechanism exceeds", f"{solution.bound:.6g} {d_p.unit}".strip()
+    if solution.within < solution.bound:
+        yield "none within the radius exceeds", f"{solution.within:.6g} {d_p.unit}".strip()
+        yield "the radius costs at most", f"{solution.gap:.2%} of what could be"
+        gap = relative_gap(solution.privacy, solution.within, game.prior_risk)
+        yield "relative gap within it", f"{gap:.1e} ({solution.status})"
+    else:
+        yield "relative gap", f"{solution.gap:.1e} ({solution.status})"
+    yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
+    yield "one more unit of loss adds", f"{solution.price:.3g}"
+    yield "with nothing exposed", f"{game.prior_risk:.6g} {d_p.unit}".strip()
+    yield "solved by", f"{solution.method}, {solution.iterations} rounds"
+
+
+def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> dict[str, object]:
+    """A solution for machines."""
+    return {
+        "privacy": solution.privacy,
+        "bound": solution.bound,
+        "bound_within_radius": solution.within,
+        "gap": solution.gap,
+        "quality_loss": solution.quality_loss,
+        "budget": game.budget,
+        "saturation": game.saturation,
+        "prior_risk": game.prior_risk,
+        "price": solution.price,
+        "status": str(solution.status),
+        "method": str(solution.method),
+        "iterations": solution.iterations,
+        "privacy_metric": named(d_p),
+        "quality_metric": named(d_q),
+    }
+
+
+def named(metric: Metric) -> str:
+    """A metric with its unit."""
+    return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
+
+
+def stage_name(codebook: Codebook, number: int) -> str:
+    """When a stage is used."""
+    if number == codebook.repeating:
+        return f"from access {number + 1} on"
+    if number < codebook.repeating:
+        return f"access {number + 1}"
+    if number in codebook.gaps:
+        return f"after a gap of {codebook.gaps.index(number) + 2}"
+    return f"{number - max(codebook.gaps)} after a gap"
+
+
+def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
+    """A codebook in plain words."""
+    scenario, done = codebook.scenario, codebook.deployed
+    d_p, d_q = codebook.privacy.unit, codebook.quality.unit
+    access = "every step" if scenario.every == 1 else f"every {scenario.every} steps"
+    run = f"{done.accesses} accesses, until nothing changes" if done.settled else f"the first {done.accesses} accesses"
+    unbroken = "none, withholds" if looks_back(scenario) else "any length"
+    words = [
+        ("protects", f"the true places at {named_offsets(scenario.target)}"),
+        ("exposes", f"places at {named_offsets(scenario.release)}, {access} of {codebook.step}"),
+        ("remembers: its history", f"releases at {named_offsets(scenario.seen)}" if scenario.seen else "no release"),
+        ("error is measured by", named(codebook.privacy)),
+        ("loss is measured by", named(codebook.quality)),
+        ("certified over", run),
+        ("privacy, on average", f"{done.privacy:.6g} {d_p}".strip()),
+        ("privacy, worst history", f"{done.worst_privacy:.6g} {d_p}".strip()),
+        ("loss, on average", f"{done.quality_loss:.6g} {d_q}".strip()),
+        ("loss, worst history", f"{done.worst_loss:.6g} of {codebook.budget:.6g} {d_q}".strip()),
+        ("goes on after a gap of", f"up to {len(codebook.gaps) + 1} accesses" if codebook.gaps else unbroken),
+    ]
+    if codebook.gaps:
+        words.append(("privacy after a gap", f"at least {done.gap_privacy:.6g} {d_p} on average".replace("  ", " ")))
+        loss = f"{done.gap_worst_loss:.6g} of {codebook.budget:.6g} {d_q}".strip()
+        words.append(("loss, worst after a gap", f"{loss}, {gap_words(done.gap_worst_case)}"))
+        words.append(("after two gaps in a row", "not certified unless the run has settled between them"))
+    chosen, plain = done.second_privacy, done.plain_second_privacy
+    second = f"{chosen:.6g} at access 2; the solver's own {plain:.6g}, not verified"
+    words.append(("by choice among optima", second))
+    words.append(("given every release", "the loss may exceed the budget: see evaluate"))
+    words.append(("assumed", "access times tell nothing about the place"))
+    return words
+
+
+def gap_words(case: GapCase | None) -> str:
+    """Where a loss after a gap occurs.
+
+    >>> gap_words(GapCase(after=3, gap=2, access=1))
+    'at access 1 after a gap of 2 that follows access 3'
+    """
+    if case is None:
+        return "looked at after the first accesses and in the settled run only"
+    return f"at access {case.access} after a gap of {case.gap} that follows access {case.after}"
+
+
+def in_percent(share: Estimate) -> str:
+    """A share with its interval.
+
+    >>> in_percent(Estimate(0.25, (0.2, 0.3)))
+    '25.0 % (20.0 % to 30.0 %)'
+    """
+    low, high = share.interval
+    return f"{100 * share:.1f} %" if share.exact else f"{100 * share:.1f} % ({100 * low:.1f} % to {100 * high:.1f} %)"
+
+
+def codebook_facts(codebook: Codebook) -> dict[str, object]:
+    """A codebook for machines."""
+    return {
+        "sha256": codebook.sha256,
+        "places": codebook.places,
+        "step": codebook.step,
+        "scenario": asdict(codebook.scenario),
+        "privacy_metric": named(codebook.privacy),
+        "quality_metric": named(codebook.quality),
+        "budget": codebook.budget,
+        "stages": [
+            {
+                "used": stage_name(codebook, number),
+                "histories": len(worth.weight),
+                "privacy": float(worth.weight @ worth.privacy),
+                "bound": float(worth.weight @ worth.bound),
+                "quality_loss": float(worth.weight @ worth.loss),
+                "worst_loss": float(worth.loss.max()),
+            }
+            for number, worth in enumerate(codebook.worths())
+        ],
+        "history": [int(offset) for offset in codebook.scenario.seen],
+        "deployed": msgspec.to_builtins(codebook.deployed),
+        "assumption": ASSUMPTION,
+        "warning": HABITS,
+    }
+
+
+def plan_words(game: RepeatedGame, planner: Planner, found: Foresight) -> list[tuple[str, str]]:
+    """A plan in plain words."""
+    d_p, d_q = game.privacy.unit, game.quality.unit
+    smoothed = [] if found.smoother is None else [("of who also knows what comes", found.smoother.in_words())]
+    return [
+        ("protects", f"the true places at {named_offsets(game.scenario.target)}"),
+        ("looks", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
+        ("error is measured by", named(game.privacy)),
+        ("loss is measured by", named(game.quality)),
+        ("error of who remembers all", f"{found.filter.in_words()} {d_p}".strip()),
+        *((name, f"{words} {d_p}".strip()) for name, words in smoothed),
+        ("at most, budget given all", f"{found.bound:.6g} {d_p}, by the cuts".replace(" ,", ",")),
+        ("at most, budget on average", f"{found.ceiling:.6g} {d_p}, the ceiling".replace(" ,", ",")),
+        ("kept of the ceiling", found.kept.in_words()),
+        ("quality loss, mean", f"{found.quality_loss.in_words()} {d_q}".strip()),
+        ("quality loss, worst history", f"{found.worst_loss:.6g} of {game.budget:.6g} {d_q}".strip()),
+        ("assumed", "access times tell nothing about the place"),
+        ("accesses simulated", str(found.steps)),
+        ("cuts", str(len(planner.cuts))),
+    ]
+
+
+def plan_facts(game: RepeatedGame, planner: Planner, found: Foresight) -> dict[str, object]:
+    """A plan for machines."""
+    return {
+        "sha256": planner.sha256,
+        "places": game.profile.places,
+        "states": len(game.states),
+        "scenario": asdict(game.scenario),
+        "privacy_metric": named(game.privacy),
+        "quality_metric": named(game.quality),
+        "budget": game.budget,
+        "planner": str(planner.outlook),
+        "mode": str(planner.mode),
+        "discount": planner.discount,
+        "seed": planner.seed,
+        "cuts": len(planner.cuts),
+        "filter_interval": found.filter.interval,
+        "smoother_interval": None if found.smoother is None else found.smoother.interval,
+        "certified": found.certified,
+        "assumption": ASSUMPTION,
+        **asdict(found),
+        "bound_holds_for": FOR_WHOM,
+        "warning": HABITS,
+    }
+
+
+def named_offsets(offsets: Sequence[int]) -> str:
+    """Offsets in words: now, 1 step before, 2 steps later."""
+
+    def word(offset: int) -> str:
+        if offset == 0:
+            return "now"
+        return f"{abs(offset)} step{'s' * (abs(offset) > 1)} {'before' if offset < 0 else 'later'}"
+
+    return ", ".join(word(offset) for offset in offsets)
+
+
+def loss_words(label: Label, budget: float, unit: str) -> str:
+    """What a codebook loses, on average, given what it remembers, and given every release so far."""
+    kept = "within the budget" if label.worst_loss <= budget * (1 + ROUNDING) else "ABOVE THE BUDGET"
+    return (
+        f"Quality lost: {label.quality_loss:.6g} of {budget:.6g} {unit} on average; given the releases that the "
+        f"codebook remembers {label.worst_loss:.6g} at most, {kept}. Given every release so far the expected loss "
+        f"exceeds the budget at {in_percent(label.over_budget)} of the accesses; the largest found is "
+        f"{label.worst_loss_given_all:.6g}."
+    ).replace("  ", " ")
+
+
+def label_facts(label: Label) -> dict[str, object]:
+    """A label for machines: the numbers by name, their intervals and hit rates beside them."""
+    numbers = {name: value for name, value in vars(label).items() if value is not None}
+    known = {name: value for name, value in numbers.items() if isinstance(value, Estimate)}
+    return {
+        **numbers,
+        "intervals": {name: value.interval for name, value in known.items() if not value.exact},
+        "hit_rates": {name: value.hit_rate for name, value in known.items() if value.hit_rate is not None},
+        "assumption": ASSUMPTION,
+    }

@@ -1,0 +1,152 @@
+"""One HTML page that stands alone: text, tables and figures in a single file, readable offline."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape as without_tags
+
+from matplotlib.figure import Figure
+
+from hideseek.adversary.label import Label
+from hideseek.planning.planner import Outlook
+from hideseek.planning.simulation import Foresight
+from hideseek.util.estimates import Estimate
+from hideseek.util.harmless import visible
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light; }}
+body {{ font: 16px/1.55 system-ui, sans-serif; color: #1b1f24; background: #fff; margin: 0 auto; max-width: 62rem;
+  padding: 2rem 1.25rem 4rem; }}
+h1 {{ font-size: 1.9rem; line-height: 1.2; margin: 0 0 .5rem; }}
+h2 {{ font-size: 1.25rem; margin: 2.5rem 0 .5rem; border-top: 1px solid #d0d7de; padding-top: 1.25rem; }}
+p.lead {{ font-size: 1.1rem; color: #424a53; max-width: 46rem; }}
+p {{ max-width: 46rem; }}
+figure {{ margin: 1rem 0; }}
+figure img {{ max-width: 100%; height: auto; }}
+.wide {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0; }}
+th, td {{ padding: .35rem .9rem; text-align: right; border-bottom: 1px solid #d8dee4; vertical-align: top; }}
+th {{ font-weight: 600; background: #f6f8fa; }}
+th.words, td.words {{ text-align: left; }}
+td.PASS, td.FAIL {{ font-weight: 700; color: #fff; background: #1a7f37; }}
+td.FAIL {{ background: #cf222e; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p class="lead">{lead}</p>
+{sections}
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A header and rows of text; the first columns hold ``words``, the others numbers."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: int = 1
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, a paragraph, and what illustrates it; a figure comes with the words that describe it."""
+
+    heading: str
+    text: str
+    table: Table | None = None
+    figures: Sequence[tuple[Figure, str]] = ()
+
+
+def label_table(label: Label, unit: str) -> Table:
+    """A label in words: what each adversary knows, his error with half of its interval's width, and his hit rate."""
+    rows: list[tuple[str, Estimate | float | None]] = [
+        ("nothing that was exposed", label.prior_risk),
+        ("the releases of the window", label.window),
+        ("all exposed so far (filter)", label.filter),
+        ("all, also later (smoother)", label.smoother),
+        ("the same, as one path (Viterbi)", label.viterbi),
+        ("all so far, about the next (predictor)", label.predictor),
+        ("all, about places in between", label.in_between),
+        ("no mechanism exceeds (ceiling)", label.ceiling),
+    ]
+    shown = [(words, Estimate.exactly(value)) for words, value in rows if value is not None]
+    return Table(
+        ("the adversary knows", f"his error {f'({unit})' if unit else ''}".strip(), "exactly right"),
+        tuple(
+            (words, value.in_words(), "" if value.hit_rate is None else f"{value.hit_rate:.1%}")
+            for words, value in shown
+        ),
+    )
+
+
+def foresight_table(found: Mapping[Outlook, Foresight], unit: str) -> Table:
+    """Planners of one game: what each reaches by simulation, and what none exceeds by their cuts, of the ceiling."""
+    bound = min(one.bound for one in found.values())
+    return Table(
+        ("planner", f"filter, {unit}", f"smoother, {unit}", "kept of the ceiling", "95 % interval", "at most"),
+        tuple(
+            (
+                str(outlook),
+                f"{one.filter:.4g}",
+                "" if one.smoother is None else f"{one.smoother:.4g}",
+                f"{one.kept:.1%}",
+                f"{one.kept.interval[0]:.1%} to {one.kept.interval[1]:.1%}",
+                f"{bound / one.ceiling:.1%}",
+            )
+            for outlook, one in found.items()
+        ),
+    )
+
+
+def escape(text: str) -> str:
+    """Text for a page, in which nothing is a tag or turns the way of reading."""
+    return without_tags(visible(text))
+
+
+def html_report(title: str, lead: str, sections: Iterable[Section]) -> str:
+    """The page.
+
+    >>> "&lt;home&gt;" in html_report("<home>", "", [])
+    True
+    """
+    body = "\n".join(section_html(section) for section in sections)
+    return PAGE.format(title=escape(title), lead=escape(lead), sections=body)
+
+
+def classes(cell: str, words: bool) -> str:
+    """How a cell looks: words stand on the left, and a verdict is seen from afar."""
+    names = ["words"] * words + [verdict for verdict in ("PASS", "FAIL") if cell == verdict]
+    return f' class="{" ".join(names)}"' if names else ""
+
+
+def section_html(section: Section) -> str:
+    """One section; every word in it is escaped."""
+    parts = [f"<h2>{escape(section.heading)}</h2>", f"<p>{escape(section.text)}</p>"]
+    if section.table is not None:
+        header, *rows = (
+            "".join(
+                f"<{tag}{classes(cell, column < section.table.words)}>{escape(cell)}</{tag}>"
+                for column, cell in enumerate(row)
+            )
+            for tag, row in (("th", section.table.header), *(("td", row) for row in section.table.rows))
+        )
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        parts.append(f'<div class="wide"><table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table></div>')
+    for figure, words in section.figures:
+        stream = io.BytesIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+        image = base64.b64encode(stream.getvalue()).decode("ascii")
+        parts.append(f'<figure><img alt="{escape(words)}" src="data:image/svg+xml;base64,{image}"></figure>')
+    return "\n".join(parts)

@@ -1,0 +1,101 @@
+"""From traces to the paper's results: one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+
+from hideseek.designing.deployed_run import Advance
+from hideseek.errors import broken_rule
+from hideseek.experiments.reproduction.findings import Reproduction
+from hideseek.experiments.reproduction.numbers import (
+    BUDGETS,
+    COMPARED,
+    location_rows,
+    predictability,
+    program_rows,
+    sporadic_rows,
+    transition_rows,
+)
+from hideseek.experiments.user_days import UserDay, days_of, drawn_from
+from hideseek.model.regions import Grid
+from hideseek.util.arrays import scalar, worker_count
+from hideseek.util.boundary import checked
+
+
+@checked
+def reproduce(
+    traces: pd.DataFrame,
+    grid: Grid,
+    users: int = 10,
+    seed: int = 0,
+    clock: str = "0h",
+    budgets: Sequence[float] = BUDGETS,
+    compared: Sequence[float] = COMPARED,
+    workers: int | None = None,
+    progress: Advance | None = None,
+) -> Reproduction:
+    """The paper's evaluation on the best covered day of each of some users, drawn by the ``seed``.
+
+    Days begin at midnight of a ``clock`` that is so far ahead of UTC. The closed form is worked out at all ``budgets``,
+    and other optima are held against it at those ``compared``. Users are shared out among ``workers`` processes
+    (default: one a core); ``progress`` is called with what is being done, how much is done, and of how much.
+
+    >>> from hideseek.traces.city import synthetic_city
+    >>> from hideseek.experiments.user_days import CITY
+    >>> traces = synthetic_city(people=2, days=1)
+    >>> found = reproduce(traces, CITY, users=1, budgets=(0.0, 0.5, 1.0), compared=(0.5,), workers=1)
+    >>> found.transition.query("route == 'unknown'")["privacy"].round(6).tolist()
+    [0.0, 0.5, 0.556485]
+    """
+    budgets, compared = (
+        [scalar(budget, name, "reproduce") for budget in values]
+        for name, values in (("budgets", budgets), ("compared", compared))
+    )
+    if len(set(budgets)) < 2:
+        raise broken_rule("budgets", "reproduce", "two or more different ones", budgets)
+    if not compared or not set(compared) <= set(budgets) - {0.0}:
+        raise broken_rule("compared", "reproduce", "some of the 'budgets' above 0, at least one", compared)
+    candidates = days_of(traces, grid, clock, "reproduce")
+    days = drawn_from(candidates, users, seed, "reproduce")
+    workers = worker_count(workers, "reproduce")
+    tasks = (delayed(results_of)(day, budgets, compared, (seed, number)) for number, day in enumerate(days, start=1))
+    results: list[tuple[pd.DataFrame, ...]] = []
+    for result in Parallel(workers, return_as="generator")(tasks):
+        results.append(result)
+        if progress is not None:
+            progress("users", len(results), len(days))
+    sporadic, location, transition, programs = (numbered(parts) for parts in zip(*results, strict=True))
+    names = tuple(day.user for day in days)
+    return Reproduction(
+        names, user_rows(days), user_rows(candidates), sporadic, location, transition, programs, grid, clock, seed
+    )
+
+
+def results_of(
+    day: UserDay, budgets: Sequence[float], compared: Sequence[float], seed: tuple[int, int]
+) -> tuple[pd.DataFrame, ...]:
+    """All results of one user."""
+    generator = np.random.default_rng(seed)
+    return (
+        sporadic_rows(day.profile, budgets, compared, generator),
+        location_rows(day.profile, budgets, compared, generator),
+        transition_rows(day.profile, budgets),
+        program_rows(day.profile, generator),
+    )
+
+
+def user_rows(days: Sequence[UserDay]) -> pd.DataFrame:
+    """How each user's day was covered, how predictable it is, and what limits its privacy."""
+    rows = [(day.steps, day.profile.places, *predictability(day.profile)) for day in days]
+    table = pd.DataFrame(rows, columns=["steps", "places", "entropy_rate", "prior_risk", "pair_risk", "middle"])
+    table.insert(0, "user", np.arange(1, len(days) + 1))
+    return table
+
+
+def numbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The tables of all users as one, with the user's number in front."""
+    return pd.concat(parts, keys=range(1, len(parts) + 1), names=["user"]).reset_index("user").reset_index(drop=True)

@@ -1,0 +1,349 @@
+"""Places: grids, arbitrary points, hexagons. A region has a number, a centre and an outline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pyproj import Geod, Proj, Transformer
+from scipy.spatial import KDTree
+
+from hideseek.errors import MissingExtraError, broken_rule
+from hideseek.traces.reading import check_traces
+from hideseek.util.arrays import FloatArray, IntArray, frozen, numbered, refuse_if_too_large, whole_number
+from hideseek.util.boundary import checked
+
+EARTH = Geod(ellps="WGS84")
+TO_SPACE = Transformer.from_crs("EPSG:4979", "EPSG:4978", always_xy=True)
+
+
+class Regions(Protocol):
+    """A finite set of places, numbered from 0."""
+
+    def __len__(self) -> int:
+        """How many."""
+        ...
+
+    @property
+    def centres(self) -> FloatArray:
+        """Latitude and longitude of every centre, [place, 2]."""
+        ...
+
+    @property
+    def outlines(self) -> list[FloatArray]:
+        """The corners (latitude, longitude) of every place; a single point where it has no shape."""
+        ...
+
+    def locate(self, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> IntArray:
+        """The place that holds each point, -1 where none does."""
+        ...
+
+    def nearest(self, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> IntArray:
+        """The place whose centre is nearest to each point."""
+        ...
+
+    def keep(self, places: Iterable[int]) -> Regions:
+        """Only these places, renumbered in this order."""
+        ...
+
+
+class _ByCentre:
+    """What every kind of region has from its centres."""
+
+    centres: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.centres)
+
+    @cached_property
+    def _in_space(self) -> FloatArray:
+        return np.asfortranarray(in_space(self.centres[:, 0], self.centres[:, 1]))  # for sums along its rows
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        return KDTree(self._in_space)
+
+    def nearest(self, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> IntArray:
+        """The place whose centre is nearest to each point.
+
+        A single point, as a device has it, is compared with every centre: the time this takes tells nothing of where it
+        is. A tree takes up to hundreds of times longer for what is far away.
+        """
+        points = in_space(*checked_points(latitude, longitude, type(self).__name__))
+        index: IntArray = (
+            ((self._in_space - points) ** 2).sum(axis=1).argmin(keepdims=True)
+            if len(points) == 1
+            else self._tree.query(points)[1].astype(np.int64)
+        )
+        return index
+
+
+@checked
+@dataclass(frozen=True)
+class Grid(_ByCentre):
+    """Equal cells between latitudes and longitudes, numbered from the south-west, row by row to the north.
+
+    >>> grid = Grid(south=37.55, north=37.85, west=-122.55, east=-122.10, rows=10, columns=25)
+    >>> len(grid), grid.locate([37.56, 40.0], [-122.54, -122.3]).tolist()
+    (250, [0, -1])
+    """
+
+    south: float
+    north: float
+    west: float
+    east: float
+    rows: int
+    columns: int
+    kept: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        edges = (self.south, self.north, self.west, self.east)
+        if not all(isinstance(edge, int | float | np.number) for edge in edges):
+            raise broken_rule("south, north, west, east", "Grid", "numbers of degrees", edges)
+        for low, high, limit, names in (
+            (self.south, self.north, 90, "south and north"),
+            (self.west, self.east, 180, "west and east"),
+        ):
+            if not (-limit <= low < high <= limit):
+                raise broken_rule(names, "Grid", f"degrees with {-limit} <= low < high <= {limit}", (low, high))
+        for name in ("rows", "columns"):
+            object.__setattr__(self, name, whole_number(getattr(self, name), name, "Grid"))
+        refuse_if_too_large(64 * self.rows * self.columns, f"A grid of {self.rows} x {self.columns} cells")
+        for name in ("south", "north", "west", "east"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+
+    @classmethod
+    def covering(cls, traces: pd.DataFrame, rows: int, columns: int) -> Grid:
+        """The smallest grid that holds every fix, with a thousandth of a degree to spare.
+
+        >>> from hideseek.traces.city import synthetic_city
+        >>> len(Grid.covering(synthetic_city(people=1, days=1), rows=4, columns=5))
+        20
+        """
+        traces = check_traces(traces, "Grid.covering")
+        low = traces[["latitude", "longitude"]].min() - 1e-3
+        high = traces[["latitude", "longitude"]].max() + 1e-3
+        return cls(
+            max(low["latitude"], -90), min(high["latitude"], 90), max(low["longitude"], -180),
+            min(high["longitude"], 180), rows, columns,
+        )  # fmt: skip
+
+    @cached_property
+    def _cells(self) -> IntArray:
+        return np.arange(self.rows * self.columns) if self.kept is None else np.array(self.kept, dtype=np.int64)
+
+    @cached_property
+    def centres(self) -> FloatArray:  # type: ignore[override]
+        """Latitude and longitude of every centre, [place, 2]."""
+        row, column = np.divmod(self._cells, self.columns)
+        latitude = self.south + (row + 0.5) * (self.north - self.south) / self.rows
+        longitude = self.west + (column + 0.5) * (self.east - self.west) / self.columns
+        centres: FloatArray = np.c_[latitude, longitude]
+        return frozen(centres)
+
+    @property
+    def outlines(self) -> list[FloatArray]:
+        """The four corners of every cell."""
+        half = np.array([(self.north - self.south) / self.rows, (self.east - self.west) / self.columns]) / 2
+        square = np.array([[-1, -1], [-1, 1], [1, 1], [1, -1]]) * half
+        return [centre + square for centre in self.centres]
+
+    def locate(self, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> IntArray:
+        """The cell that holds each point, -1 where none does; the north and east edges belong to the grid."""
+        latitudes, longitudes = checked_points(latitude, longitude, "Grid")
+        row = np.floor((latitudes - self.south) / (self.north - self.south) * self.rows).astype(np.int64)
+        column = np.floor((longitudes - self.west) / (self.east - self.west) * self.columns).astype(np.int64)
+        row[latitudes == self.north] = self.rows - 1
+        column[longitudes == self.east] = self.columns - 1
+        inside = (row >= 0) & (row < self.rows) & (column >= 0) & (column < self.columns)
+        number = np.full(self.rows * self.columns, -1)
+        number[self._cells] = np.arange(len(self._cells))
+        return np.where(inside, number[np.where(inside, row * self.columns + column, 0)], -1)
+
+    def keep(self, places: Iterable[int]) -> Grid:
+        """Only these cells, renumbered in this order."""
+        return replace(self, kept=tuple(int(cell) for cell in self._cells[kept(places, len(self), "Grid.keep")]))
+
+
+@checked
+@dataclass(frozen=True)
+class Places(_ByCentre):
+    """Arbitrary points; every location belongs to the nearest one.
+
+    >>> Places([46.52, 46.53], [6.57, 6.58], names=("home", "work")).locate([46.521], [6.571]).tolist()
+    [0]
+    """
+
+    latitudes: Sequence[float]
+    longitudes: Sequence[float]
+    names: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        latitudes, longitudes = checked_points(self.latitudes, self.longitudes, "Places")
+        if not len(latitudes):
+            raise broken_rule("latitudes", "Places", "at least one place", "none")
+        if len(np.unique(np.c_[latitudes, longitudes], axis=0)) < len(latitudes):
+            raise broken_rule("latitudes and longitudes", "Places", "different places", "one of them twice")
+        object.__setattr__(self, "latitudes", tuple(latitudes.tolist()))
+        object.__setattr__(self, "longitudes", tuple(longitudes.tolist()))
+        object.__setattr__(self, "names", tuple(map(str, self.names)))
+        if self.names and len(self.names) != len(latitudes):
+            raise broken_rule("names", "Places", f"{len(latitudes)} names, or none", len(self.names))
+
+    @cached_property
+    def centres(self) -> FloatArray:  # type: ignore[override]
+        """Latitude and longitude of every place, [place, 2]."""
+        centres: FloatArray = np.c_[self.latitudes, self.longitudes]
+        return frozen(centres)
+
+    @property
+    def outlines(self) -> list[FloatArray]:
+        """Points have no shape: one corner each."""
+        return [centre[None, :] for centre in self.centres]
+
+    def locate(self, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> IntArray:
+        """The nearest place: every point has one."""
+        return self.nearest(latitude, longitude)
+
+    def keep(self, places: Iterable[int]) -> Places:
+        """Only these places, renumbered in this order."""
+        index = kept(places, len(self), "Places.keep")
+        latitudes, longitudes = self.centres[index].T
+        return Places(latitudes, longitudes, tuple(self.names[k] for k in index) if self.names else ())
+
+
+@checked
+@dataclass(frozen=True)
+class Hexagons(_ByCentre):
+    """H3 cells (extra ``geo``).
+
+    >>> hexagons = Hexagons.around([46.52, 46.53], [6.57, 6.58], resolution=8)
+    >>> hexagons.locate([46.52, 0.0], [6.57, 0.0]).tolist()
+    [0, -1]
+    """
+
+    cells: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        h3 = h3_library()
+        object.__setattr__(self, "cells", tuple(map(str, self.cells)))
+        if not self.cells or len(set(self.cells)) < len(self.cells) or not all(map(h3.is_valid_cell, self.cells)):
+            raise broken_rule("cells", "Hexagons", "different valid H3 cells, at least one", self.cells[:3])
+        if len({h3.get_resolution(cell) for cell in self.cells}) > 1:
+            raise broken_rule("cells", "Hexagons", "cells of one resolution", "several")
+
+    @classmethod
+    def around(cls, latitude: npt.ArrayLike, longitude: npt.ArrayLike, resolution: int) -> Hexagons:
+        """The cells of a resolution (0 to 15) that hold these points."""
+        h3 = h3_library()
+        if whole_number(resolution, "resolution", "Hexagons.around", least=0) > 15:
+            raise broken_rule("resolution", "Hexagons.around", "an integer from 0 to 15", resolution)
+        points = zip(*checked_points(latitude, longitude, "Hexagons.around"), strict=True)
+        return cls(tuple(dict.fromkeys(h3.latlng_to_cell(*point, resolution) for point in points)))
+
+    @classmethod
+    def covering(cls, traces: pd.DataFrame, resolution: int) -> Hexagons:
+        """The cells of a resolution that hold at least one fix."""
+        traces = check_traces(traces, "Hexagons.covering")
+        return cls.around(traces["latitude"], traces["longitude"], resolution)
+
+    @cached_property
+    def centres(self) -> FloatArray:  # type: ignore[override]
+        """Latitude and longitude of every centre, [place, 2]."""
+        return frozen(np.array([h3_library().cell_to_latlng(cell) for cell in self.cells], dtype=np.float64))
+
+    @property
+    def outlines(self) -> list[FloatArray]:
+        """The corners of every hexagon."""
+        return [np.array(h3_library().cell_to_boundary(cell)) for cell in self.cells]
+
+    def locate(self, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> IntArray:
+        """The cell that holds each point, -1 where none does."""
+        h3 = h3_library()
+        number = {cell: k for k, cell in enumerate(self.cells)}
+        resolution = h3.get_resolution(self.cells[0])
+        points = zip(*checked_points(latitude, longitude, "Hexagons"), strict=True)
+        return np.array([number.get(h3.latlng_to_cell(*point, resolution), -1) for point in points], dtype=np.int64)
+
+    def keep(self, places: Iterable[int]) -> Hexagons:
+        """Only these cells, renumbered in this order."""
+        return Hexagons(tuple(self.cells[k] for k in kept(places, len(self), "Hexagons.keep")))
+
+
+@checked
+def distances(regions: Regions) -> FloatArray:
+    """Geodesic distances between all centres in metres.
+
+    >>> distances(Places([0.0, 0.0], [0.0, 1.0])).round()
+    array([[     0., 111319.],
+           [111319.,      0.]])
+    """
+    refuse_if_too_large(48 * len(regions) ** 2, f"The distances of {len(regions)} places")
+    latitude, longitude = regions.centres.T
+    first, second = np.triu_indices(len(latitude), 1)
+    between = EARTH.inv(longitude[first], latitude[first], longitude[second], latitude[second])[2]
+    table = np.zeros((len(latitude), len(latitude)))
+    table[first, second] = between
+    table[second, first] = between
+    return table
+
+
+def plane(regions: Regions) -> FloatArray:
+    """The centres on a plane, in metres east and north of their middle, [place, 2].
+
+    Distances on it are those on the ground to within one in ten thousand where the places span 300 km or less.
+
+    >>> plane(Places([0.0, 0.0], [0.0, 1.0])).round()
+    array([[-55660.,      0.],
+           [ 55660.,      0.]])
+    """
+    latitude, longitude = regions.centres.T
+    x, y, z = in_space(latitude, longitude).mean(axis=0)  # also across the date line
+    centre = {"lat_0": np.degrees(np.arctan2(z, np.hypot(x, y))), "lon_0": np.degrees(np.arctan2(y, x))}
+    return np.stack(Proj(proj="aeqd", ellps="WGS84", **centre)(longitude, latitude), axis=1)
+
+
+def kept(places: Iterable[int], count: int, owner: str) -> IntArray:
+    """Numbers of places that there are."""
+    index = np.array(list(places), dtype=np.int64)
+    numbered(index, count, "places", owner)
+    return index
+
+
+def in_space(latitudes: FloatArray, longitudes: FloatArray) -> FloatArray:
+    """Points on the ellipsoid as x, y, z: near there is near on the ground, also across the date line."""
+    x, y, z = TO_SPACE.transform(longitudes, latitudes, np.zeros(len(latitudes)))
+    return np.stack([x, y, z], axis=1)
+
+
+def checked_points(latitude: npt.ArrayLike, longitude: npt.ArrayLike, owner: str) -> tuple[FloatArray, FloatArray]:
+    """Latitudes and longitudes of equal number, in range."""
+    sides = []
+    for name, value, limit in (("latitude", latitude, 90.0), ("longitude", longitude, 180.0)):
+        rule = f"numbers from {-limit:g} to {limit:g}"
+        try:
+            array = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        except (TypeError, ValueError, OverflowError):
+            raise broken_rule(name, owner, rule, type(value).__name__) from None
+        wrong = ~(np.abs(array) <= limit)
+        if array.ndim != 1 or wrong.any():  # where, and not which: with the two confused it is a true location
+            got = f"another at position {wrong.argmax()}" if array.ndim == 1 else f"the shape {array.shape}"
+            raise broken_rule(name, owner, rule, got)
+        sides.append(array)
+    if len(sides[0]) != len(sides[1]):
+        raise broken_rule("longitude", owner, f"{len(sides[0])} numbers, one a latitude", len(sides[1]))
+    return sides[0], sides[1]
+
+
+def h3_library() -> Any:
+    """The h3 package, if it is installed."""
+    try:
+        return import_module("h3")
+    except ImportError:
+        raise MissingExtraError("Hexagons need the h3 package: pip install 'hideseek[geo]'.") from None

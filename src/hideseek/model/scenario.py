@@ -1,0 +1,166 @@
+"""Who protects what, when: the offsets, in time steps from now, of everything that enters a game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hideseek.errors import broken_rule
+from hideseek.util.arrays import IntArray, refuse_if_too_large, shaped, whole_number
+from hideseek.util.boundary import checked
+
+Offsets = tuple[int, ...]
+
+OFFSET = 200  # bytes for each, where many are made and checked
+
+
+@checked
+@dataclass(frozen=True)
+class Scenario:
+    """Offsets relative to now (0): past is negative, future positive.
+
+    ``target``: true places to protect. ``seen``: earlier releases that the adversary remembers. ``release``: what is
+    released now. ``quality``: true places that the service's quality depends on (default: those of ``release``).
+    ``known``: true places that the mechanism looks at (default: those of ``target``). ``causal``: a release may
+    depend only on places known by its time, as when the route is not planned. ``every``: steps from one access of the
+    service to the next (default: as many as are released).
+
+    >>> Scenario(target=(-1, 0), seen=(-1,), release=(0,)).known
+    (-1, 0)
+    """
+
+    target: Offsets
+    seen: Offsets = ()
+    release: Offsets = (0,)
+    quality: Offsets = ()
+    known: Offsets = ()
+    causal: bool = False
+    every: int = 0
+
+    def __post_init__(self) -> None:
+        defaults = {"quality": self.release, "known": self.target}
+        for name in ("target", "seen", "release", "quality", "known"):
+            offsets = checked_offsets(getattr(self, name), name) or checked_offsets(defaults.get(name, ()), name)
+            if not offsets and name != "seen":
+                raise broken_rule(name, "Scenario", "at least one offset", "none")
+            object.__setattr__(self, name, offsets)
+        if max(self.seen, default=-1) >= 0:
+            raise broken_rule("seen", "Scenario", "offsets < 0, before now", self.seen)
+        if min(self.release) < 0:
+            raise broken_rule("release", "Scenario", "offsets >= 0, now or later", self.release)
+        least = self.release[-1] + 1
+        object.__setattr__(self, "every", whole_number(self.every or least, "every", "Scenario", least))
+        if any(offset % self.every not in self.release for offset in self.seen):
+            rule = f"offsets of earlier releases, when {self.release} are released every {self.every} steps"
+            raise broken_rule("seen", "Scenario", rule, self.seen)
+
+    @classmethod
+    def sporadic(cls) -> Scenario:
+        """One place, released now; nothing was seen.
+
+        >>> Scenario.sporadic().offsets
+        (0,)
+        """
+        return cls(target=(0,))
+
+    @classmethod
+    def past_present(cls, memory: int, protect: str = "location") -> Scenario:
+        """The last ``memory`` releases were seen; protect the current place, or the whole way here.
+
+        >>> Scenario.past_present(1, protect="transition").target
+        (-1, 0)
+        """
+        memory = whole_number(memory, "memory", "Scenario.past_present", least=0)
+        refuse_if_too_large(OFFSET * memory, f"A memory of {memory} releases")
+        past = tuple(range(-memory, 0))
+        if protect not in ("location", "transition"):
+            raise broken_rule("protect", "Scenario.past_present", "'location' or 'transition'", repr(protect))
+        return cls(target=(0,) if protect == "location" else (*past, 0), seen=past)
+
+    @classmethod
+    def present_future(cls, route: str = "unknown") -> Scenario:
+        """Release this place and the next, and protect both.
+
+        ``route="planned"``: the next place is known in advance, as in the paper. ``"unknown"``: the release of now may
+        not depend on it, as on any device that cannot see the future.
+
+        >>> Scenario.present_future("planned").release, Scenario.present_future("unknown").causal
+        ((0, 1), True)
+        """
+        if route not in ("planned", "unknown"):
+            raise broken_rule("route", "Scenario.present_future", "'planned' or 'unknown'", repr(route))
+        return cls(target=(0, 1), release=(0, 1), causal=route == "unknown")
+
+    @classmethod
+    def in_between(cls, every: int) -> Scenario:
+        """The service is accessed every so many steps; the places between two accesses are protected with them.
+
+        The mechanism looks at the places of the accesses; those between them the adversary infers by the model.
+
+        >>> scenario = Scenario.in_between(3)
+        >>> scenario.target, scenario.seen, scenario.known
+        ((-3, -2, -1, 0), (-3,), (-3, 0))
+        """
+        every = whole_number(every, "every", "Scenario.in_between")
+        refuse_if_too_large(OFFSET * every, f"A target of {every} places between two accesses")
+        return cls(target=tuple(range(-every, 1)), seen=(-every,), known=(-every, 0), every=every)
+
+    @property
+    def offsets(self) -> Offsets:
+        """All times at which a true place matters, those of earlier releases included."""
+        return tuple(sorted({*self.target, *self.seen, *self.quality, *self.known}))
+
+    def causal_groups(self, inputs: IntArray) -> list[tuple[int, IntArray]]:
+        """For every release before the last known place: its number, and which inputs look alike by then."""
+        shaped(inputs, (None, len(self.known)), "inputs", "Scenario.causal_groups")
+        known = np.array(self.known)
+        groups = []
+        for length, moment in enumerate(self.release, start=1):
+            if known[-1] > moment:
+                by_then = inputs[:, known <= moment]
+                groups.append((length, np.unique(by_then, axis=0, return_inverse=True)[1].ravel()))
+        return groups
+
+
+def checked_offsets(value: Iterable[int], name: str) -> Offsets:
+    """Strictly increasing whole numbers."""
+    rule = "whole numbers in increasing order, none twice"
+    try:
+        offsets = tuple(value)
+    except TypeError:
+        raise broken_rule(name, "Scenario", rule, repr(value)) from None
+    whole = all(isinstance(offset, int | np.integer) and not isinstance(offset, bool) for offset in offsets)
+    if not whole or list(offsets) != sorted(set(offsets)):
+        raise broken_rule(name, "Scenario", rule, offsets)
+    return tuple(int(offset) for offset in offsets)
+
+
+def since_start(scenario: Scenario, accesses: int) -> Scenario:
+    """The scenario so many accesses after the first: what would lie before it does not exist."""
+    since = since_gap(scenario, accesses)
+    target = tuple(offset for offset in scenario.target if offset >= -accesses * scenario.every)
+    return replace(since, target=target or (0,))
+
+
+def since_gap(scenario: Scenario, accesses: int) -> Scenario:
+    """The scenario so many accesses after a gap: what was exposed before the gap counts no more."""
+
+    def cut(offsets: Sequence[int]) -> tuple[int, ...]:
+        return tuple(offset for offset in offsets if offset >= -accesses * scenario.every)
+
+    return replace(scenario, seen=cut(scenario.seen), quality=cut(scenario.quality), known=cut(scenario.known))
+
+
+def after_gap(scenario: Scenario, gap: int) -> Scenario:
+    """The scenario when the access before lies ``gap`` accesses back, and only what it exposed is remembered."""
+
+    def back(offsets: Sequence[int]) -> tuple[int, ...]:
+        shift = (gap - 1) * scenario.every
+        of_access = [offset < 0 and offset % scenario.every in scenario.release for offset in offsets]
+        moved = [offset - shift * moves for offset, moves in zip(offsets, of_access, strict=True)]
+        return tuple(sorted(offset for offset in moved if offset >= -gap * scenario.every))
+
+    known = tuple(offset for offset in scenario.known if offset >= 0)
+    return replace(scenario, seen=back(scenario.seen), quality=back(scenario.quality), known=known)

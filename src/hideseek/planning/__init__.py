@@ -1,0 +1,7 @@
+"""Mechanisms that plan ahead: the game at a belief, planners and their cuts, simulation, and plan files.
+Imports ``solvers``, ``storage`` and below.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

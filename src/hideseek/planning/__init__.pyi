@@ -1,0 +1,11 @@
+from .belief_game import RepeatedGame as RepeatedGame
+from .plan_file import load_plan as load_plan
+from .plan_file import save_plan as save_plan
+from .planner import Mode as Mode
+from .planner import Outlook as Outlook
+from .planner import Planner as Planner
+from .planner import plan as plan
+from .simulation import Foresight as Foresight
+from .simulation import follow as follow
+
+__all__ = ["Foresight", "Mode", "Outlook", "Planner", "RepeatedGame", "follow", "load_plan", "plan", "save_plan"]

@@ -1,0 +1,29 @@
+from .certificate import Answer as Answer
+from .certificate import Certificate as Certificate
+from .certificate import certify as certify
+from .curve import Curve as Curve
+from .curve import trade_off as trade_off
+from .dispatch import Method as Method
+from .dispatch import Solution as Solution
+from .dispatch import Status as Status
+from .dispatch import solve as solve
+from .interior_point import LeastLoss as LeastLoss
+from .interior_point import least_loss as least_loss
+from .tie_break import prefer as prefer
+from .worst_case import solve_worst_case as solve_worst_case
+
+__all__ = [
+    "Answer",
+    "Certificate",
+    "Curve",
+    "LeastLoss",
+    "Method",
+    "Solution",
+    "Status",
+    "certify",
+    "least_loss",
+    "prefer",
+    "solve",
+    "solve_worst_case",
+    "trade_off",
+]

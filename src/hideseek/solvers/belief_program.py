@@ -1,0 +1,290 @@
+"""The same game again and again, at one belief after another, with a future that the belief leaves.
+
+With the joint law x[i, o] = b[i] f(o|i) for variables, only the right-hand sides of the program know the belief b:
+
+    max  now sum_o y[o] + later sum_o t[o]     subject to   sum_o x[i, o] = b[i],   sum_{i,o} D[i, o] x[i, o] <= Q,
+         y[o] <= sum_i E[g, i] x[i, o],   t[o] <= sum_i F[j, i] x[i, o],   sum_o y[o] >= least
+
+E[g, i] is the error of a guess g at i, D[i, o] the loss of a release, and the F[j] are cuts: linear functions of the
+joint law of a release, none of which the future is worth more than. So the basis that was optimal for one belief is
+dual feasible for the next, and HiGHS goes on from there; rows (guesses and cuts) and columns come as they are needed,
+and rows that have long not mattered go. What comes back is judged by the belief, the table and the multipliers alone:
+for any attack h, mixture m of cuts, price p >= 0 and need n >= 0 no table is worth more at any belief than
+
+    sum_i b[i] c[i] - n least   with
+    c[i] = p Q + max_o ( (now + n) sum_g h(g|o) E[g, i] + later sum_j m(j|o) F[j, i] - p D[i, o] )
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import highspy
+import numpy as np
+
+from hideseek.solvers.certificate import cheapest_releases, mixed_into_budget
+from hideseek.solvers.restricted_program import GrowingProgram, Triples, accept, largest, mark_largest
+from hideseek.util.arrays import BoolArray, FloatArray, IntArray
+
+FIRST_GUESSES, NEW_COLUMNS = 3, 3  # guesses of a release in the first program; columns of an input added in a round
+SIGNIFICANT = 1e-9  # a violation or a reduced profit below this, in the unit of errors, is rounding
+ROOM = 4  # rows for every input and release before those that do not matter go
+IDLE = 4  # plays in which a row has not been binding before it may go
+ROUNDS = 60
+NOTHING = 1e-13  # the mass of an input below which its row of the program says nothing
+MISSED = 1e-7  # the share of the least privacy that may be missing
+ROUNDING = 1e-12  # in the unit of errors: what the sums of a cut err by at most
+
+
+@dataclass(frozen=True, eq=False)
+class Play:
+    """One belief's table: what it is worth now and, by the cuts, later; its loss; and what no table is worth more than.
+
+    <``cut``, belief> is that bound at any belief, if nothing was asked of the privacy of now; it follows from the
+    ``price`` and the ``strategy`` [release, guess or cut]: a distribution of guesses, and beside it one of cuts.
+    """
+
+    table: FloatArray
+    privacy: float
+    future: float
+    loss: float
+    bound: float
+    cut: FloatArray
+    price: float
+    strategy: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One solution of the program: the joint law, errors and futures of it, heights y and t, and multipliers."""
+
+    joint: FloatArray
+    errors: FloatArray
+    futures: FloatArray
+    heights: FloatArray
+    privacy: float
+    value: float
+    bound: float
+    cut: FloatArray
+    price: float
+    strategy: FloatArray
+    gain: FloatArray
+    binding: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Where a program stood, and how many columns, rows and cuts it had."""
+
+    basis: highspy.HighsBasis
+    columns: int
+    rows: int
+    cuts: int
+
+
+class Recurring(GrowingProgram):
+    """A program over ``error`` E[g, i], ``cost`` D[i, o] and ``budget`` Q that is solved for one belief after another.
+
+    ``now`` and ``later`` weigh the privacy of now and the future.
+
+    >>> program = Recurring(1 - np.eye(2), 1 - np.eye(2), budget=0.1)
+    >>> [round(program.play(np.array(belief)).privacy, 6) for belief in ([0.5, 0.5], [0.98, 0.02])]
+    [0.1, 0.02]
+    """
+
+    def __init__(
+        self, error: FloatArray, cost: FloatArray, budget: float, now: float = 1.0, later: float = 0.0
+    ) -> None:
+        super().__init__(len(cost), len(error), cost.shape[1])  # guesses, and then cuts
+        self.error, self.cost, self.budget, self.now, self.later = error, cost, budget, now, later
+        self.middle = np.zeros(self.inputs)  # of the cuts: what they have in common is a constant of the program
+        self.cuts = np.zeros((0, self.inputs))
+        self.unit, self.loss_unit = float(error.mean()) or 1.0, budget or float(cost.mean()) or 1.0
+        self.kept: Kept | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Fixed rows: the inputs, the budget, the least privacy of now. Fixed columns: y[o], t[o]."""
+        self.highs.setOptionValue("presolve", "off")
+        count, height, infinity = self.inputs + 2, self.releases, highspy.kHighsInf
+        free = np.full(2 * height, infinity)
+        objective = -np.r_[np.full(height, self.now), np.full(height, self.later)]
+        limit = free if self.later else np.r_[free[:height], np.zeros(height)]
+        least = (np.arange(height), np.full(height, count - 1), np.ones(height))
+        self.begin(np.full(count, -infinity), np.full(count, infinity), objective, limit, [least])
+        columns, guesses = np.zeros_like(self.has_column), np.zeros_like(self.has_row)
+        mark_largest(columns, -self.cost, 1, axis=1)
+        mark_largest(columns, -self.cost, 1, axis=0)
+        near = self.cost.argmin(axis=0)
+        guesses[largest(-self.error, FIRST_GUESSES, axis=0)[:, near], np.arange(height)] = True
+        self.add_columns(columns)
+        self.add_rows(guesses)
+
+    def add(self, cuts: FloatArray) -> None:
+        """More cuts F[j, i] of the future."""
+        if not len(self.cuts):
+            self.middle = cuts.mean(axis=0)
+        self.cuts = np.vstack([self.cuts, cuts - self.middle])
+        new = np.zeros((len(cuts), self.releases), np.bool_)
+        first = len(self.has_row) == len(self.error)
+        self.has_row = np.vstack([self.has_row, new])
+        if first:  # else t would have no bound
+            wanted = np.zeros_like(self.has_row)
+            wanted[len(self.error)] = True
+            self.add_rows(wanted)
+
+    def worth(self, g: IntArray, i: IntArray) -> FloatArray:
+        """What a guess or a cut (numbered after the guesses) gives at an input, in the program's unit."""
+        guesses = len(self.error)
+        later = g >= guesses
+        found: FloatArray = self.error[np.where(later, 0, g), i]
+        if later.any():
+            found[later] = self.cuts[g[later] - guesses, i[later]]
+        return found / self.unit
+
+    def height(self, g: IntArray, o: IntArray) -> IntArray:
+        """y[o] for a guess, t[o] for a cut."""
+        return np.where(g < len(self.error), o, o + self.releases)
+
+    def column(self, i: IntArray, o: IntArray) -> tuple[Triples, FloatArray]:
+        """The mass of the input, and the budget."""
+        at, one = np.arange(len(i)), np.ones(len(i))
+        entries = [(at, i, one), (at, np.full(len(i), self.inputs), self.cost[i, o] / self.loss_unit)]
+        return entries, np.full(len(i), highspy.kHighsInf)
+
+    def _forget(self) -> None:
+        """Drop rows that have long not been binding."""
+        status = self.highs.getBasis().row_status[self.fixed_rows :]
+        slack = np.array([one == highspy.HighsBasisStatus.kBasic for one in status])
+        self.forget_rows(slack & (self.idle > IDLE))
+
+    def keep(self) -> None:
+        """Remember where the program stands, for :meth:`restore`."""
+        self.kept = Kept(self.highs.getBasis(), len(self.column_at[0]), len(self.row_at[0]), len(self.cuts))
+
+    def restore(self) -> None:
+        """Back to where it stood when it was kept, so that what is played next depends on nothing but the belief."""
+        if self.kept is None:
+            return
+        self.forget_columns(np.arange(len(self.column_at[0])) >= self.kept.columns)
+        self.forget_rows(np.arange(len(self.row_at[0])) >= self.kept.rows)
+        self.cuts, self.has_row = self.cuts[: self.kept.cuts], self.has_row[: len(self.error) + self.kept.cuts]
+        self.idle[:] = 0
+        self.highs.clearSolver()
+        accept(self.highs.setBasis(self.kept.basis))
+
+    def play(
+        self, belief: FloatArray, least: float = 0.0, tolerance: float = 1e-6, known: FloatArray | None = None
+    ) -> Play:
+        """The best table at a belief with at least so much privacy now; exact to a share of the mean error.
+
+        ``known`` is a table with that privacy, where some is asked for.
+        """
+        if known is not None:
+            self.add_columns(known > 0)
+        self._ask(belief, least)
+        point = best = self._solved(belief, least)
+        for _ in range(ROUNDS - 1):
+            closed = best.bound - point.value <= tolerance * self.unit and point.privacy >= least * (1 - MISSED)
+            if closed or not self._grow(point):
+                break
+            point = self._solved(belief, least)
+            best = min(best, point, key=lambda one: one.bound)
+        self.idle = np.where(point.binding, 0, self.idle + 1)
+        if self.kept is None and len(self.idle) > ROOM * (self.inputs + self.releases):
+            self._forget()
+        found = self.judged(self._table(point.joint, belief), belief)
+        shift = self.later * self.middle
+        return replace(
+            found,
+            bound=best.bound + float(shift @ belief),
+            cut=best.cut + shift + ROUNDING * self.unit,
+            price=best.price,
+            strategy=best.strategy,
+        )
+
+    def judged(self, table: FloatArray, belief: FloatArray) -> Play:
+        """What a table is worth at a belief, within the budget; nothing is known of others."""
+        cost = belief[:, None] * self.cost
+        if np.vdot(cost, table) > self.budget:
+            table = mixed_into_budget(table, cheapest_releases(cost, table), cost, self.budget)
+        joint = belief[:, None] * table
+        future = (self.cuts @ joint).min(axis=0).sum() + self.middle @ belief if len(self.cuts) else 0.0
+        privacy = (self.error @ joint).min(axis=0).sum()
+        loss = float(np.vdot(cost, table))
+        return Play(table, float(privacy), float(future), loss, np.inf, self.middle, 0.0, np.zeros((0, 0)))
+
+    def _ask(self, belief: FloatArray, least: float) -> None:
+        """Set the sides that know the belief, all scaled by the number of inputs."""
+        count, scale = self.inputs, float(self.inputs)
+        sides = np.r_[scale * belief, scale * self.budget / self.loss_unit, highspy.kHighsInf]
+        lower = np.r_[sides[:-2], -highspy.kHighsInf, scale * least / self.unit if least > 0 else -highspy.kHighsInf]
+        accept(self.highs.changeRowsBounds(count + 2, np.arange(count + 2, dtype=np.int32), lower, sides))
+
+    def _solved(self, belief: FloatArray, least: float) -> Point:
+        """Solve the program as it is, and judge what it says."""
+        solution = self.run()
+        value, dual = np.array(solution.col_value), -np.array(solution.row_dual)
+        count, guesses = self.inputs, len(self.error)
+        joint = np.zeros((count, self.releases))
+        joint[self.column_at] = np.maximum(value[self.fixed_columns :], 0) / count
+        errors, futures = self.error @ joint, self.cuts @ joint
+        privacy = float(errors.min(axis=0).sum())
+        future = float(futures.min(axis=0).sum()) if len(futures) else 0.0
+        price = float(np.maximum(dual[count], 0)) * self.unit / self.loss_unit
+        need = float(np.maximum(-dual[count + 1], 0))
+        weight = np.maximum(dual[self.fixed_rows :], 0)
+        attack = self._attack(weight)
+        profit = (self.now + need) * (attack[:, :guesses] @ self.error).T - price * self.cost
+        if len(futures):
+            profit += self.later * (attack[:, guesses:] @ self.cuts).T
+        cut = price * self.budget + profit.max(axis=1)
+        return Point(
+            joint,
+            errors,
+            futures,
+            value[: self.fixed_columns].reshape(2, -1) * self.unit / count,
+            privacy,
+            self.now * privacy + self.later * future,
+            float(cut @ belief) - need * least,
+            cut,
+            price,
+            attack,
+            profit - dual[:count, None] * self.unit,
+            weight > 0,
+        )
+
+    def _grow(self, point: Point) -> int:
+        """Add the guess and the cut that hurt each release most, and the releases that would pay best at each input."""
+        rows, columns = np.zeros_like(self.has_row), np.zeros_like(self.has_column)
+        guesses = len(self.error)
+        for own, found, height in zip(
+            (rows[:guesses], rows[guesses:]), (point.errors, point.futures), point.heights, strict=True
+        ):
+            if len(found):
+                mark_largest(own, height - found, 1, axis=0)
+                own &= height - found > SIGNIFICANT * self.unit
+        mark_largest(columns, point.gain, NEW_COLUMNS, axis=1)
+        columns &= point.gain > SIGNIFICANT * self.unit
+        return self.add_rows(rows) + self.add_columns(columns)
+
+    def _attack(self, weight: FloatArray) -> FloatArray:
+        """The adversary's answer to every release: a law over guesses, and beside it one over cuts."""
+        g, o = self.row_at
+        attack = np.zeros((self.releases, len(self.error) + len(self.cuts)))
+        attack[o, g] = weight
+        for own in (attack[:, : len(self.error)], attack[:, len(self.error) :]):
+            total = own.sum(axis=1, keepdims=True)
+            empty = total[:, 0] <= 0
+            if own.shape[1]:
+                own[empty, 0] = 1
+                own /= np.where(empty[:, None], 1, total)
+        return attack
+
+    def _table(self, joint: FloatArray, belief: FloatArray) -> FloatArray:
+        """Laws of releases; inputs without mass get what is released on the whole, which tells nothing."""
+        mass, whole = joint.sum(axis=1, keepdims=True), joint.sum(axis=0) / joint.sum()
+        told = (mass > NOTHING) & (belief[:, None] > NOTHING)
+        table: FloatArray = np.where(told, joint / np.where(told, mass, 1.0), whole)
+        table /= table.sum(axis=1, keepdims=True)
+        return table

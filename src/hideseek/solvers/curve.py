@@ -1,0 +1,194 @@
+"""The privacy-quality curve, certified at its points and between them.
+
+Every solve gives a point that some mechanism reaches, and by its price a line that no mechanism can cross. Mixtures of
+mechanisms reach the upper hull of the points; so the true curve lies between the hull and the lowest of the lines.
+The next budget is always where those two are furthest apart, the crossing of two lines: refined far enough, this visits
+every breakpoint of the curve (which is concave and piecewise linear).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hideseek.errors import SolverError, broken_rule
+from hideseek.game.game import Alternatives, Game, budget_too_small
+from hideseek.solvers.certificate import Certificate
+from hideseek.solvers.dispatch import in_closed_form, in_full, in_interior, same_for_every_release, small
+from hideseek.solvers.double_oracle import DoubleOracle
+from hideseek.solvers.full_program import safe_mechanism
+from hideseek.util.arrays import FloatArray, nonnegative, refuse_if_too_large, scalar
+from hideseek.util.boundary import checked
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Certified points of the curve, sorted by budget, and the envelopes between them.
+
+    ``quality_loss`` and ``privacy`` are what the mechanism found at ``budget`` reaches; ``bound`` and ``price`` give
+    the line  bound + price (Q - budget)  above which no mechanism of any budget Q can be.
+    """
+
+    budget: FloatArray
+    privacy: FloatArray
+    bound: FloatArray
+    price: FloatArray
+    quality_loss: FloatArray
+
+    def lower(self, budget: npt.ArrayLike) -> FloatArray:
+        """Privacy that is certainly reached within a budget, by mixing the mechanisms at the points.
+
+        >>> curve = Curve(*map(np.array, ([0.0, 1.0], [0.0, 0.5], [0.0, 0.5], [2.0, 0.0], [0.0, 1.0])))
+        >>> curve.lower([0.5, 2.0]).tolist(), curve.upper([0.2, 2.0]).tolist()
+        ([0.25, 0.5], [0.4, 0.5])
+        """
+        loss, privacy = upper_hull(self.quality_loss, self.privacy)
+        budget = np.asarray(budget, float)
+        affordable = budget >= loss[0] * (1 - 1e-12)
+        return np.where(affordable, np.interp(budget, loss, privacy), np.nan)
+
+    def upper(self, budget: npt.ArrayLike) -> FloatArray:
+        """Privacy that certainly no mechanism exceeds within a budget."""
+        distance = np.asarray(budget, float)[..., None] - self.budget
+        lowest: FloatArray = (self.bound + self.price * distance).min(axis=-1)
+        return lowest
+
+    @property
+    def width(self) -> float:
+        """The largest distance between the envelopes, from the first point to the last."""
+        where = np.r_[self.budget[[0, -1]], self.corners]
+        return float((self.upper(where) - self.lower(where)).max())
+
+    @property
+    def corners(self) -> FloatArray:
+        """Where the lines of neighbouring points cross: the envelopes are furthest apart at one of these budgets."""
+        fall = self.price[:-1] - self.price[1:]
+        bent = fall > 1e-12 * self.price.max(initial=0.0)
+        start = self.bound - self.price * self.budget
+        crossing: FloatArray = (start[1:] - start[:-1])[bent] / fall[bent]
+        inside: FloatArray = np.clip(crossing, self.budget[:-1][bent], self.budget[1:][bent])
+        return inside
+
+
+@checked
+def trade_off(
+    game: Game,
+    budgets: npt.ArrayLike | None = None,
+    tolerance: float = 1e-3,
+    breakpoints: bool = False,
+    progress: Callable[[int, float], None] | None = None,
+) -> Curve:
+    """The largest privacy for every budget, from the least possible loss to where more budget adds nothing.
+
+    Solves at ``budgets`` (the ends of the curve when none are given), then refines until the envelopes are nowhere
+    further apart than ``tolerance`` times the prior risk; given budgets are not refined. ``breakpoints=True`` goes on
+    until every corner of the curve is found, of which there can be thousands. The game's own budget plays no part.
+    ``progress`` is called with (points so far, distance between the envelopes).
+
+    >>> game = Game.from_prior([0.5, 0.3, 0.2], 1 - np.eye(3), 1 - np.eye(3), budget=0.1)
+    >>> curve = trade_off(game)
+    >>> curve.lower([0.25, 0.5, 0.9]).round(6).tolist()
+    [0.25, 0.5, 0.5]
+    """
+    scalar(tolerance, "tolerance", "trade_off", "a number > 0", least=np.finfo(float).tiny)
+    if breakpoints and game.rows is not None and game.rows.block is not None:
+        rule = "False where the extra rows are the same for every release: an interior point finds no corners"
+        raise broken_rule("breakpoints", "trade_off", rule, True, "Ask for a small 'tolerance'.")
+    points = _Points(game, accuracy=1e-10 if breakpoints else 1e-6)
+    if budgets is None:
+        points.add(points.least)
+        points.add(game.saturation)
+    else:
+        given = nonnegative(budgets, "budgets", "trade_off", 1)
+        refuse_many_points(len(given))
+        for budget in np.sort(given):
+            points.add(float(budget))
+            if progress is not None:
+                progress(len(points.found), points.curve().width)
+    allowed = (1e-9 if breakpoints else tolerance) * game.prior_risk
+    while True:
+        curve = points.curve()
+        corners = curve.corners
+        apart = curve.upper(corners) - curve.lower(corners)
+        if progress is not None:
+            progress(len(curve.budget), float(np.max(apart, initial=0.0)))
+        # what remains apart at a budget that has been solved is the solver's rounding
+        apart[np.isclose(corners[:, None], curve.budget, rtol=0, atol=1e-9 * game.saturation).any(axis=1)] = 0
+        if np.max(apart, initial=0.0) <= allowed or not (breakpoints or budgets is None):
+            return curve
+        points.add(float(corners[apart.argmax()]))
+
+
+def refuse_many_points(count: int) -> None:
+    """Refuse more points than can be compared: every line is held against every point."""
+    refuse_if_too_large(32 * count**2, f"A curve of {count} points", "Ask for fewer points.")
+
+
+def upper_hull(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The corners of the least concave nondecreasing function above the points.
+
+    >>> [axis.tolist() for axis in upper_hull(np.array([0.0, 3, 2, 1]), np.array([0.0, 1, 2, 0]))]
+    [[0.0, 2.0, 3.0], [0.0, 2.0, 2.0]]
+    """
+    hull: list[tuple[float, float]] = []
+    order = np.argsort(x, kind="stable")
+    for a, b in zip(x[order].tolist(), np.maximum.accumulate(y[order]).tolist(), strict=True):
+        while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (a - hull[-2][0]) <= (b - hull[-2][1]) * (
+            hull[-1][0] - hull[-2][0]
+        ):
+            hull.pop()
+        hull.append((a, b))
+    corners = np.array(hull)
+    return corners[:, 0], corners[:, 1]
+
+
+class _Points:
+    """Solves along the budget, warm: the restricted program and its basis go from one budget to the next."""
+
+    def __init__(self, game: Game, accuracy: float) -> None:
+        self.game = game
+        self.accuracy = accuracy
+        self.oracle: DoubleOracle | None = None
+        self.found: dict[float, tuple[float, float, float, float]] = {}
+        self.least = game.least_loss
+        self.safe = safe_mechanism(Alternatives((game.with_budget(game.saturation),)))
+        if self.safe is not None:
+            self.least = float(np.vdot(game.cost, self.safe))
+
+    def add(self, budget: float) -> None:
+        """Solve at one budget."""
+        certificate = self._certificate(budget)
+        self.found[budget] = (
+            certificate.privacy,
+            certificate.bound,
+            float(certificate.answer.prices[0]),
+            float(certificate.losses[0]),
+        )
+
+    def _certificate(self, budget: float) -> Certificate:
+        problem = Alternatives((self.game.with_budget(budget),))
+        closed = in_closed_form(problem, self.accuracy)
+        if closed is not None:
+            return closed
+        if same_for_every_release(problem):
+            if budget < self.least * (1 - 1e-9):
+                raise budget_too_small(budget, self.least)
+            return in_interior(problem, self.safe, self.accuracy)[0]
+        if self.oracle is None:
+            self.oracle = DoubleOracle(problem)
+        else:
+            self.oracle.set_budget(budget)
+        try:
+            return self.oracle.close(self.accuracy, np.inf, None)[0]
+        except SolverError:
+            if not small(problem):
+                raise
+            return in_full(problem)
+
+    def curve(self) -> Curve:
+        budget = np.array(sorted(self.found))
+        privacy, bound, price, loss = np.array([self.found[b] for b in budget]).T
+        return Curve(budget, privacy, bound, price, loss)

@@ -1,0 +1,165 @@
+"""Scenarios, metrics and regions as plain data, for files: read by nothing but hideseek's own functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+
+from hideseek import metrics
+from hideseek.errors import ParameterError, broken_rule
+from hideseek.metrics import Metric
+from hideseek.model.regions import Regions
+from hideseek.model.scenario import Scenario
+from hideseek.traces.reading import checked_step
+from hideseek.util.private_files import RegionsDocument, regions_from
+
+NESTED = 16  # metrics in one another
+MOST = 2**20  # places
+PLACE = ("U16", "U32")
+
+Amount = Annotated[float, msgspec.Meta(ge=0)]
+Offset = Annotated[int, msgspec.Meta(ge=-(10**6), le=10**6)]
+Several = Annotated[tuple[Offset, ...], msgspec.Meta(max_length=64)]
+StepLength = Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class PairsDocument(msgspec.Struct, tag="pairs", forbid_unknown_fields=True):
+    """Factors of places, or of pairs of them."""
+
+    pairs: list[tuple[int | tuple[int, int], float]]
+
+
+class MetricDocument(msgspec.Struct, tag="metric", forbid_unknown_fields=True):
+    """Which function makes a metric, with which arguments."""
+
+    name: str
+    arguments: dict[str, Argument]
+
+
+Argument = MetricDocument | PairsDocument | list[float | list[float]] | Literal["regions"] | None
+
+
+RECIPES = {
+    *("hamming", "distance", "from_matrix", "squared", "total", "minimum", "maximum"),
+    *("sensitive", "sensitive_transitions", "tolerant", "speed"),
+}
+ARGUMENTS: dict[str, tuple[type, ...]] = {
+    "metric": (MetricDocument,),
+    "regions": (str,),
+    "matrix": (list,),
+    "weights": (list, PairsDocument, type(None)),
+    "tolerance": (list, PairsDocument),
+    "transitions": (PairsDocument, type(None)),
+    "entering": (PairsDocument, type(None)),
+    "leaving": (PairsDocument, type(None)),
+}
+
+
+class ScenarioDocument(msgspec.Struct, forbid_unknown_fields=True):
+    """The offsets of a scenario."""
+
+    target: Several
+    seen: Several
+    release: Several
+    quality: Several
+    known: Several
+    causal: bool
+    every: Offset
+
+
+def check_step(step: str) -> None:
+    """Refuse what is no length of time."""
+    try:
+        checked_step(step, "the file")
+    except (OverflowError, Warning) as error:  # pandas warns of units that it gives up
+        raise ParameterError(f"Its step is no length of time: {error}.") from None
+
+
+def read_regions(document: RegionsDocument) -> Regions:
+    """Regions from plain data."""
+    try:
+        return regions_from(document)
+    except OverflowError as error:  # names of hexagons that are longer than any
+        raise ParameterError(f"It has regions that cannot be: {error}.") from None
+
+
+def scenario_document(scenario: Scenario) -> ScenarioDocument:
+    """A scenario as plain data."""
+    return ScenarioDocument(**{name: getattr(scenario, name) for name in ScenarioDocument.__struct_fields__})
+
+
+def scenario_from(document: ScenarioDocument) -> Scenario:
+    """A scenario from plain data, in which nothing is left to the defaults."""
+    scenario = Scenario(**{name: getattr(document, name) for name in ScenarioDocument.__struct_fields__})
+    if scenario_document(scenario) != document:
+        raise ParameterError("It leaves a part of its scenario open.")
+    return scenario
+
+
+def tabulated(metric: Metric, role: str, scenario: Scenario, places: int, owner: str) -> Metric:
+    """A metric of one's own, as a matrix, if it compares single places; others tell how they are made."""
+    if metric.recipe is not None:
+        return metric
+    pairs = (scenario.target,) if role == "privacy" else (scenario.quality, scenario.release)
+    if any(len(offsets) > 1 for offsets in pairs) or metric.looks_back:
+        rule = "one of hideseek's own, or a function of single places, to be written to a file"
+        raise broken_rule(role, owner, rule, repr(metric.name))
+    return metrics.from_matrix(metrics.over_places(metric, places))
+
+
+def metric_document(metric: Metric, regions: Regions | None, owner: str) -> MetricDocument:
+    """How a metric is made, as plain data."""
+    if metric.recipe is None:
+        rule = "made of hideseek's own metrics all through, to be written to a file"
+        raise broken_rule("metric", owner, rule, repr(metric.name))
+    name, arguments = metric.recipe
+    return MetricDocument(name, {key: argument_document(value, regions, owner) for key, value in arguments.items()})
+
+
+def argument_document(value: object, regions: Regions | None, owner: str) -> Argument:
+    """One argument of a metric as plain data; regions are the file's own."""
+    if value is None:
+        return None
+    if isinstance(value, Metric):
+        return metric_document(value, regions, owner)
+    if isinstance(value, Mapping):
+        return PairsDocument([(key, float(factor)) for key, factor in value.items()])
+    if isinstance(value, Sequence | np.ndarray):
+        numbers: list[Any] = np.asarray(value, dtype=np.float64).tolist()
+        return numbers
+    if regions is None or not np.array_equal(getattr(value, "centres", ()), regions.centres):
+        rule = "in the regions of the profile, to be written to a file"
+        way_out = "Make the profile with these regions, or the metric with the profile's."
+        raise broken_rule("metric", owner, rule, "others", way_out)
+    return "regions"
+
+
+def metric_from(document: MetricDocument, regions: Regions | None, places: int, depth: int = 1) -> Metric:
+    """A metric from plain data, made by nothing but hideseek's own functions."""
+
+    def made(name: str, argument: Argument) -> Any:
+        if not isinstance(argument, ARGUMENTS.get(name, ())) or (argument == "regions" and regions is None):
+            raise ParameterError(f"It is measured by something that hideseek does not know: {name!r}.")
+        match argument:
+            case MetricDocument():
+                return metric_from(argument, regions, places, depth + 1)
+            case PairsDocument():
+                named = dict(argument.pairs)  # a table as long as the largest of them will be made
+                if len(named) < len(argument.pairs) or not all(0 <= np.min(k) <= np.max(k) < MOST for k in named):
+                    raise ParameterError("A metric names a place twice, or one that cannot be.")
+                return named
+            case "regions":
+                return regions
+        return argument
+
+    if document.name not in RECIPES or depth > NESTED:
+        raise ParameterError(f"It is measured by something that hideseek does not know: {document.name!r}.")
+    arguments = {name: made(name, argument) for name, argument in document.arguments.items()}
+    try:
+        result: Metric = getattr(metrics, document.name)(**arguments)
+    except TypeError as error:
+        raise ParameterError(f"It is measured by something that hideseek does not know: {error}.") from None
+    return result

@@ -1,0 +1,126 @@
+"""Profiles on disk: one JSON file, read strictly. It tells where a person goes: keep it as private as the traces."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import numpy as np
+
+from hideseek.errors import HideseekError, ParameterError, TraceError
+from hideseek.model.mobility import MarkovProfile, refuse_large_chain, regions_of
+from hideseek.model.regions import Regions
+from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.util.boundary import checked
+from hideseek.util.private_files import (
+    RegionsDocument,
+    read_plain_file,
+    regions_document,
+    regions_from,
+    write_privately,
+)
+
+VERSION = 1
+LARGEST = 256 * 2**20  # bytes
+
+Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**31)]  # of a place or a state
+
+
+class _ProfileFile(msgspec.Struct, forbid_unknown_fields=True):
+    """States are the tuples that the next place depends on; transitions are [state, place, probability]."""
+
+    hideseek_profile: Annotated[int, msgspec.Meta(ge=1)]
+    step: Annotated[str, msgspec.Meta(max_length=64)]
+    regions: RegionsDocument
+    states: list[list[Number]]
+    transitions: list[tuple[Number, Number, Probability]]
+
+
+@checked
+def save_profile(profile: MarkovProfile, path: str | os.PathLike[str]) -> None:
+    """Write a profile whole or not at all, readable by its owner only.
+
+    >>> import tempfile
+    >>> from hideseek.model.regions import Places
+    >>> profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.2, 0.8]], Places([46.5, 46.6], [6.5, 6.6]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_profile(profile, f"{folder}/profile.json")
+    ...     load_profile(f"{folder}/profile.json").transition.tolist()
+    [[0.5, 0.5], [0.2, 0.8]]
+    """
+    state, place = np.nonzero(profile.transition)
+    document = _ProfileFile(
+        hideseek_profile=VERSION,
+        step=profile.step,
+        regions=regions_document(regions_of(profile)),
+        states=profile.states.tolist(),
+        transitions=list(
+            zip(state.tolist(), place.tolist(), profile.transition[state, place].tolist(), strict=True),
+        ),
+    )
+    write_privately(Path(path), msgspec.json.format(msgspec.json.encode(document), indent=1))
+
+
+@checked
+def load_profile(path: str | os.PathLike[str]) -> MarkovProfile:
+    """Read a profile (see :func:`save_profile`); a file that is not one, or breaks a rule, is refused."""
+    file = Path(path)
+    try:
+        document = decoded(read_plain_file(file, LARGEST))
+    except OSError as error:
+        raise TraceError(f"The profile {file} cannot be read: {error.strerror}.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise TraceError(f"{file.name} is not a profile written by 'hideseek learn': {error}.") from None
+    if document.hideseek_profile > VERSION:
+        raise TraceError(f"{file.name} was written by a newer hideseek (format {document.hideseek_profile}).")
+    try:
+        return profile_from(document)
+    except HideseekError as error:
+        raise TraceError(f"{file.name} holds no usable profile: {error}") from None
+
+
+def decoded(content: bytes) -> _ProfileFile:
+    """The document of a file in which nothing is said twice, of which only the last would count."""
+    document = msgspec.json.decode(content, type=_ProfileFile)
+    whole = msgspec.json.format(content, indent=-1)
+    for text in (whole, msgspec.json.decode(whole, type=dict[str, msgspec.Raw])["regions"]):
+        if msgspec.json.encode(msgspec.json.decode(text, type=dict[str, msgspec.Raw])) != bytes(text):
+            raise msgspec.DecodeError("it names a field twice, or in other characters")
+    return document
+
+
+def is_profile(path: Path) -> bool:
+    """Whether a file looks like a profile rather than traces."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return b'"hideseek_profile"' in stream.read(200)
+
+
+def profile_from(document: _ProfileFile) -> MarkovProfile:
+    """The profile that a document describes."""
+    regions = regions_from(document.regions)
+    lengths = {len(state) for state in document.states}
+    if len(lengths) != 1 or 0 in lengths:
+        raise ParameterError("Its states are not tuples of one length.")
+    refuse_large_chain(len(document.states), len(regions), len(document.transitions))
+    states = np.array(document.states, dtype=np.int64)
+    kernel = np.zeros((len(states), len(regions)))
+    for state, place, probability in document.transitions:
+        if state >= len(states) or place >= len(regions):
+            raise ParameterError(f"The transition from state {state} to place {place} lies outside its tables.")
+        kernel[state, place] = probability
+    return chain_from(states, kernel, regions, document.step, "load_profile")
+
+
+def chain_from(states: IntArray, kernel: FloatArray, regions: Regions | None, step: str, owner: str) -> MarkovProfile:
+    """The chain with these transitions [state, place], in any order of its states; refused unless it is one."""
+    if not states.size or states.max() >= kernel.shape[1] or len(np.unique(states, axis=0)) < len(states):
+        raise ParameterError("Its states name a place that does not exist, or one twice.")
+    if not (kernel.min() >= 0 and np.abs(kernel.sum(axis=1) - 1).max() <= 1e-9):
+        raise ParameterError("The transitions of a state do not sum to 1.")
+    order = np.lexsort(states.T[::-1])
+    return MarkovProfile.from_kernel(states[order], kernel[order], regions, step, "matrix", owner)
