@@ -25,7 +25,7 @@ from hideseek.baselines.geo_indistinguishable import geo_indistinguishable_rows,
 from hideseek.game import Alternatives
 from hideseek.metrics import distance, squared
 from hideseek.model.mobility import regions_of
-from hideseek.planning import RepeatedGame
+from hideseek.planning import BeliefGame
 from hideseek.solvers.interior_point import LeastLoss, least_loss
 
 MINUTES = 2000  # places up to which the double oracle takes no more
@@ -196,7 +196,7 @@ def live(places: int) -> Facts:
     profile = walker(places)
     metres = distance(regions_of(profile))
     budget = 0.5 * Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres)).saturation
-    game = RepeatedGame.of(profile, metres, squared(metres), budget)
+    game = BeliefGame.of(profile, metres, squared(metres), budget)
     training, planner = clock(lambda: plan(profile, metres, squared(metres), budget))
     places_visited = regions_of(profile).centres[profile.sample(300)[0]]
     times, first = [], datetime(2026, 1, 5, tzinfo=UTC)

@@ -18,7 +18,7 @@ from benchmarks.results import Facts
 from hideseek import Grid, MarkovProfile, evaluate, synthetic_city
 from hideseek.codebook.codebook import codebook_from
 from hideseek.fleet.job import Job, designed
-from hideseek.fleet.run import fleet
+from hideseek.fleet.run import run_fleet
 from hideseek.traces.city import BOX
 from hideseek.traces.user_store import ROW, spooled
 from hideseek.util.private_files import write_privately
@@ -57,7 +57,7 @@ def protected(data: str, job: Job) -> Facts:
             reading = time.process_time() - busy
         for workers in (1, 2):
             busy = time.process_time()
-            seconds, found = clock(partial(fleet, data, Path(folder) / str(workers), job, workers, progress=look))
+            seconds, found = clock(partial(run_fleet, data, Path(folder) / str(workers), job, workers, progress=look))
             drivers.append(time.process_time() - busy)
             walls.append(seconds)
             tables.append(pd.read_parquet(found.labels))

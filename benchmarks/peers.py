@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from hideseek import Game, solve
 from hideseek.game.game import as_alternatives
-from hideseek.solvers.certificate import Answer, certify
+from hideseek.solvers.certificate import Claim, certify
 from hideseek.util.arrays import FloatArray
 
 
@@ -74,5 +74,5 @@ PEERS: dict[str, Callable[[Game], tuple[FloatArray, str]]] = {
 def certified_gap(game: Game, table: FloatArray) -> float:
     """How far a peer's table is from our bound, once it keeps the budget and its rows are laws."""
     ours = solve(game, tolerance=1e-8)
-    answer = Answer(table, ours.attacks, ours.prices, np.ones(1), np.zeros(0))
+    answer = Claim(table, ours.attacks, ours.prices, np.ones(1), np.zeros(0))
     return certify(as_alternatives(game), answer).gap

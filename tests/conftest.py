@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from hideseek.cli import main
-from hideseek.fleet import fleet
-from tests.fleets import CITY, JOB
+from hideseek.fleet import run_fleet
+from tests.support.fleets import CITY, JOB
 
 # how long an example takes tells how busy the machine is, not whether a claim holds
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -44,5 +44,5 @@ def city(tmp_path_factory):
 def undisturbed(city, tmp_path_factory):
     """What a fleet that nothing happens to gives."""
     folder = tmp_path_factory.mktemp("undisturbed") / "out"
-    fleet(city, folder, JOB, workers=2)
+    run_fleet(city, folder, JOB, workers=2)
     return folder

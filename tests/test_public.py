@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,17 +18,41 @@ from hideseek import errors
 ROOT = Path(__file__).parents[1]
 
 
-def test_public_names_are_sorted_exist_and_are_explained():
-    assert hideseek.__all__ == sorted(hideseek.__all__)
-    for name in hideseek.__all__:
-        assert inspect.getdoc(getattr(hideseek, name)), name
+ROOMS = [getattr(hideseek, name) for name in hideseek.__all__ if inspect.ismodule(getattr(hideseek, name))]
+NAMES = [(space, name) for space in (hideseek, *ROOMS) if hasattr(space, "__all__") for name in space.__all__]
+
+
+def test_at_most_45_names_are_public_and_the_rest_is_in_named_rooms():
+    assert len(hideseek.__all__) <= 45
+    assert {"metrics", "solvers", "adversary", "planning", "experiments", "fleet", "errors"} <= set(hideseek.__all__)
+
+
+@pytest.mark.parametrize("space", [hideseek, *ROOMS], ids=lambda space: space.__name__)
+def test_public_names_are_sorted_exist_and_are_explained(space):
+    names = getattr(space, "__all__", [])
+    assert list(names) == sorted(names)
+    for name in names:
+        assert inspect.getdoc(getattr(space, name)), name
 
 
 def test_public_functions_have_a_runnable_example():
-    for name in hideseek.__all__:
-        value = getattr(hideseek, name)
+    for space, name in NAMES:
+        value = getattr(space, name)
         if inspect.isfunction(value) and name not in ("load_plan", "load_profile"):  # shown with save_...
             assert ">>>" in inspect.getdoc(value), name
+
+
+def test_no_name_hides_a_package_or_a_module():
+    for space, name in NAMES:
+        if hasattr(space, "__path__") and not inspect.ismodule(getattr(space, name)):
+            assert importlib.util.find_spec(f"{space.__name__}.{name}") is None, name
+
+
+def test_importing_hideseek_loads_nothing_until_it_is_used():
+    heavy = ("numpy", "pandas", "scipy", "matplotlib", "pyproj", "highspy", "pyarrow", "rich", "typer")
+    program = f"import sys, hideseek; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_the_contract_of_names_and_parameters():
@@ -54,7 +81,6 @@ def test_every_error_is_a_hideseek_error_and_stands_in_the_drawn_tree():
         if inspect.isclass(value):
             assert issubclass(value, hideseek.HideseekError)
             assert name in (errors.__doc__ or "")
-            assert getattr(hideseek, name) is value
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "src" / "hideseek").rglob("*.py")), ids=lambda path: path.stem)

@@ -63,7 +63,7 @@ class Book:
         self.d_p, self.d_q = (metric(self.about[role]) for role in ("privacy", "quality"))
 
     def table(self, tensors: dict[str, np.ndarray], name: str) -> dict[int, dict[int, float]]:
-        """Rows by code; a weight of 0 is 2^32, and all weights of a row sum to that."""
+        """LinearRows by code; a weight of 0 is 2^32, and all weights of a row sum to that."""
         codes, start, releases, weights = (
             tensors[f"{name}.{part}"].tolist() for part in ("codes", "start", "releases", "weights")
         )

@@ -3,7 +3,7 @@ from .label import evaluate as evaluate
 from .one_shot import best_guesses as best_guesses
 from .one_shot import correlation_aware_error as correlation_aware_error
 from .one_shot import expected_error as expected_error
-from .one_shot import guess_law as guess_law
+from .one_shot import guess_distribution as guess_distribution
 from .through_time import Adversary as Adversary
 from .through_time import attack as attack
 from .through_time import beliefs as beliefs
@@ -17,5 +17,5 @@ __all__ = [
     "correlation_aware_error",
     "evaluate",
     "expected_error",
-    "guess_law",
+    "guess_distribution",
 ]

@@ -95,7 +95,7 @@ def kinds_of(exposer: Exposer) -> tuple[Kind, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Move:
+class Movement:
     """One step of the true places, from the states before it to ``states``: places at the offsets ``kept`` from it.
 
     ``law`` [before, place] is the probability of the place that is moved to, ``leads`` [before, place] the state that
@@ -109,7 +109,7 @@ class Move:
     matrix: sparse.csr_array
 
 
-def moved(profile: Profile, states: IntArray, before: Sequence[int], kept: tuple[int, ...], step: int) -> Move:
+def moved(profile: Profile, states: IntArray, before: Sequence[int], kept: tuple[int, ...], step: int) -> Movement:
     """The move to a step from states that hold the places at the offsets ``before`` from it."""
     pasts, index = np.unique(states[:, max(0, states.shape[1] - profile.memory) :], axis=0, return_inverse=True)
     law = np.asarray(profile.following(pasts, step))[index.ravel()]
@@ -121,7 +121,9 @@ def moved(profile: Profile, states: IntArray, before: Sequence[int], kept: tuple
     leads = np.zeros(law.shape, np.int64)
     leads[origin, place] = which.ravel()
     shape = (len(after), len(states))
-    return Move(kept, after, law, leads, sparse.csr_array((law[origin, place], (which.ravel(), origin)), shape=shape))
+    return Movement(
+        kept, after, law, leads, sparse.csr_array((law[origin, place], (which.ravel(), origin)), shape=shape)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,11 +236,11 @@ class Course:
         return self.accesses * self.every + self.reach
 
     @cached_property
-    def moves(self) -> list[Move]:
+    def moves(self) -> list[Movement]:
         """The moves up to the end; those of an unchanging chain are made once."""
         return list(self._moves())
 
-    def _moves(self) -> Iterator[Move]:
+    def _moves(self) -> Iterator[Movement]:
         end = self.end
         needed: list[set[int]] = [{step} for step in range(end + 1)]
         for access in range(self.accesses + 1):
@@ -247,7 +249,7 @@ class Course:
             needed[access * self.every + self.reach].update(self.times(access, (*scenario.target, *scenario.quality)))
         for step in reversed(range(end)):
             needed[step] |= {time for time in needed[step + 1] if time <= step}
-        made: dict[tuple[tuple[int, ...], tuple[int, ...], bytes], Move] = {}
+        made: dict[tuple[tuple[int, ...], tuple[int, ...], bytes], Movement] = {}
         states = np.zeros((1, 0), np.int64)
         kept: tuple[int, ...] = ()
         for step in range(end + 1):

@@ -19,7 +19,6 @@ from hideseek.adversary.through_time import (
     losses_given_everything,
 )
 from hideseek.codebook.codebook import Codebook
-from hideseek.designing.deployed_run import Advance
 from hideseek.errors import CertificateError, SizeError, broken_rule
 from hideseek.game.game import Game
 from hideseek.model.mobility import Profile, Trajectories, merged
@@ -28,6 +27,7 @@ from hideseek.solvers.dispatch import solve
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.estimates import Estimate
+from hideseek.util.progress import Advance
 
 FAR = 3.0  # half-widths of an interval; further off is no matter of chance (about six standard errors)
 ROUNDING = 1e-9

@@ -47,14 +47,14 @@ def errors_of(game: Game, mechanism: Mechanism, owner: str) -> FloatArray:
 
 
 @checked
-def guess_law(mechanism: Mechanism, attack: FloatArray) -> FloatArray:
+def guess_distribution(mechanism: Mechanism, attack: FloatArray) -> FloatArray:
     """Where the adversary's guess falls for every input, [input, guess].
 
-    >>> guess_law(Mechanism([[0.5, 0.5], [0.0, 1.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    >>> guess_distribution(Mechanism([[0.5, 0.5], [0.0, 1.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
-    shaped(attack, (mechanism.table.shape[1], None), "attack", "guess_law")
+    shaped(attack, (mechanism.table.shape[1], None), "attack", "guess_distribution")
     return mechanism.table @ attack
 
 

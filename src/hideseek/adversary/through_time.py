@@ -9,11 +9,10 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.adversary.hidden_markov import ACCESSES, Course, Exposer, Move, likeliest_guesses, no_row
+from hideseek.adversary.hidden_markov import ACCESSES, Course, Exposer, Movement, likeliest_guesses, no_row
 from hideseek.codebook.codebook import Codebook
-from hideseek.codebook.joint_distribution import gather
+from hideseek.codebook.joint_distribution import SETTLED, gather
 from hideseek.codebook.stage import NOTHING, distinct
-from hideseek.designing.deployed_run import SETTLED, Advance
 from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Policy
 from hideseek.metrics import Metric, MetricLike, over_places
@@ -21,6 +20,7 @@ from hideseek.model.mobility import MarkovProfile, Profile
 from hideseek.util.arrays import FloatArray, IntArray, encoded, one_of, product, refuse_if_too_large, whole_number
 from hideseek.util.boundary import checked
 from hideseek.util.estimates import Estimate
+from hideseek.util.progress import Advance
 
 WALKS = 1000  # simulated where enumeration does not fit
 PARTS = 10  # of the walks, each guessed from what is learned from the others
@@ -208,7 +208,7 @@ def expected_losses(course: Course, access: int, seen: IntArray, quality: Metric
 class Joint:
     """The law of the states and of releases, ``mass`` [state, told]: ``releases`` [told, moment] at ``moments``."""
 
-    move: Move
+    move: Movement
     mass: FloatArray
     moments: tuple[int, ...]
     releases: IntArray

@@ -24,7 +24,7 @@ from scipy.sparse import csgraph
 
 from hideseek.baselines.rival import Setting
 from hideseek.errors import broken_rule
-from hideseek.game.game import Game, Rows
+from hideseek.game.game import Game, LinearRows
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import relative_gap
 from hideseek.solvers.dispatch import Solution, Status, solve
@@ -82,7 +82,9 @@ def between_places(distance: npt.ArrayLike, owner: str) -> FloatArray:
 
 
 @checked
-def geo_indistinguishable_rows(distance: npt.ArrayLike, epsilon: float, releases: int, dilation: float = 1.0) -> Rows:
+def geo_indistinguishable_rows(
+    distance: npt.ArrayLike, epsilon: float, releases: int, dilation: float = 1.0
+) -> LinearRows:
     """The rows under which every mechanism is ``epsilon``-geo-indistinguishable, for all pairs of places.
 
     They stand for the edges of a :func:`spanner`, at epsilon over the dilation that it really has. With a dilation of 1
@@ -104,7 +106,7 @@ def geo_indistinguishable_rows(distance: npt.ArrayLike, epsilon: float, releases
     # divided by exp(epsilon d), which may be more than a float can hold
     value = np.r_[np.exp(-epsilon / stretch(apart, edges) * apart[likelier, other]), np.full(len(row), -1.0)]
     place = (np.r_[row, row], np.r_[likelier, other])
-    return Rows.for_each_release(sparse.csr_array((value, place), shape=(len(row), len(apart))), releases)
+    return LinearRows.for_each_release(sparse.csr_array((value, place), shape=(len(row), len(apart))), releases)
 
 
 def stretch(apart: FloatArray, edges: IntArray) -> float:

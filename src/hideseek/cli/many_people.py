@@ -32,7 +32,7 @@ from hideseek.errors import broken_rule
 from hideseek.experiments.descriptions import named
 from hideseek.experiments.user_days import BAY, CITY, PACIFIC
 from hideseek.fleet.job import Job
-from hideseek.fleet.run import Fleet, fleet
+from hideseek.fleet.run import Fleet, run_fleet
 from hideseek.game.budget import budget_of
 from hideseek.game.game import Game
 from hideseek.metrics import MetricName, metric_of
@@ -239,7 +239,7 @@ def fleet_command(
     job = Job(size_from(grid), edges, step, memory, gaps, tuple(privacy), quality, tuple(budget))
     try:
         with rate_bar("fleet") as advance:
-            found = fleet(data, folder, job, workers, engine, advance)
+            found = run_fleet(data, folder, job, workers, engine, advance)
     except KeyboardInterrupt:
         note("Interrupted. The same command goes on where this one was.")
         raise

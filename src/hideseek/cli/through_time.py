@@ -50,7 +50,7 @@ from hideseek.game.budget import budget_through_time
 from hideseek.metrics import MetricName, metric_of
 from hideseek.model.mobility import regions_of
 from hideseek.model.scenario import Scenario
-from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.plan_file import load_plan, save_plan
 from hideseek.planning.planner import DISCOUNT, WALKS, Mode, Outlook, train
 from hideseek.planning.simulation import FOR_WHOM, STEPS, follow
@@ -105,7 +105,7 @@ def design_command(
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
     planner, gain = None, None
     if farsighted:
-        game = RepeatedGame.of(profile, d_p, d_q, allowed, scenario)
+        game = BeliefGame.of(profile, d_p, d_q, allowed, scenario)
         with counting_bar("planning") as advance:
             planner = train(game, progress=lambda done, count, *_: advance("walks", done, count))
     with counting_bar("designing") as advance:
@@ -290,7 +290,7 @@ def plan_command(
     }[protect]()
     d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
-    game = RepeatedGame.of(profile, d_p, d_q, allowed, scenario)
+    game = BeliefGame.of(profile, d_p, d_q, allowed, scenario)
     start, ceiling = time.perf_counter(), game.ceiling.bound or 1.0
     with counting_bar("planning") as advance:
         planner = train(

@@ -1,7 +1,7 @@
 """A codebook: what to expose at every place after every history, as whole numbers with the proof of their worth.
 
-The file is sealed (see :mod:`hideseek.storage.sealed_file`), and believed only after its checksum, its tables and its certificate
-have been worked out again.
+The file is sealed (see :mod:`hideseek.storage.sealed_file`), and believed only after its checksum, its tables and its
+certificate have been worked out again.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from hideseek.storage.documents import (
     scenario_from,
     tabulated,
 )
+from hideseek.storage.regions_document import RegionsDocument, regions_document
 from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind
 from hideseek.util.arrays import FloatArray, IntArray, whole_number
 from hideseek.util.boundary import checked
-from hideseek.util.private_files import RegionsDocument, regions_document
 
 TINY = 1e-12  # a loss that is none
 AGREE = 1e-9  # numbers of the certificate, stored and worked out again

@@ -15,6 +15,8 @@ from hideseek.model.mobility import Profile, Trajectories, continued
 from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import FloatArray, IntArray, product, refuse_if_too_large
 
+SETTLED = 1e-12  # change of the joint law in one access, in total variation
+
 History = tuple[int, ...]
 MUCH = 2**22  # numbers that are kept although they may stand for what cannot be
 DIED_OUT = 1e-200  # the probability of a history that can only become rarer, before it has no digits left

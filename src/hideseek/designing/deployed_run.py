@@ -7,13 +7,13 @@ codebook is worked out here, and worked out again by :func:`verify` from nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from hideseek.codebook.codebook import AGREE, TINY, Codebook, Deployed, GapCase
-from hideseek.codebook.joint_distribution import NEVER, Access, History, Joint
+from hideseek.codebook.joint_distribution import NEVER, SETTLED, Access, History, Joint
 from hideseek.codebook.stage import Outcome, Prior
 from hideseek.designing.stage_draft import Draft
 from hideseek.errors import CodebookError, ParameterError
@@ -23,13 +23,11 @@ from hideseek.model.scenario import Scenario
 from hideseek.storage.profile_file import chain_from
 from hideseek.util.arrays import IntArray
 from hideseek.util.boundary import checked
+from hideseek.util.progress import Advance
 
 HORIZON = 1000  # accesses after which a run that has not settled is cut
 AFTER_GAP = 100  # the same after a gap
-SETTLED = 1e-12  # change of the joint law in one access, in total variation
 SAME = 10  # times as much change may be seen by another machine, which rounds otherwise
-
-Advance = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,30 +17,22 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from hideseek.codebook.codebook import Chain, Codebook, looks_back
-from hideseek.codebook.joint_distribution import NEVER, Access, History, Joint, Law
+from hideseek.codebook.joint_distribution import NEVER, SETTLED, Access, History, Joint, Law
 from hideseek.codebook.stage import NOTHING, Prior, Stage
-from hideseek.designing.deployed_run import (
-    SETTLED,
-    Advance,
-    Deployment,
-    Moment,
-    Runs,
-    deployed_of,
-    starts_of_gaps,
-    window_of,
-)
+from hideseek.designing.deployed_run import Deployment, Moment, Runs, deployed_of, starts_of_gaps, window_of
 from hideseek.designing.stage_draft import Choice, Draft, Ends, Made, attack_of, make
 from hideseek.errors import ParameterError, SolverError, broken_rule
 from hideseek.game.game import Game, budget_too_small, folded
 from hideseek.metrics import Metric, MetricLike, as_metric
 from hideseek.model.mobility import MarkovProfile, Profile, Trajectories, possible_ways, refuse_many_moves
 from hideseek.model.scenario import Scenario, after_gap, since_gap, since_start
-from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Mode, Planner
 from hideseek.solvers.certificate import cheapest_releases
 from hideseek.solvers.dispatch import solve
 from hideseek.util.arrays import FloatArray, one_of, product, refuse_if_too_large, scalar, whole_number, worker_count
 from hideseek.util.boundary import checked
+from hideseek.util.progress import Advance
 
 LEAST_SPARE, MOST_SPARE = 1e-9, 1e-2  # how much further than needed a table is mixed: for rounding, for an end
 AHEAD = 4  # accesses with tables of their own after which the one that repeats is taken
@@ -74,7 +66,7 @@ def design(
     one stage repeats. A *history* is what the codebook remembers, the releases that the scenario has ``seen``: given
     these, the expected loss stays within the budget at every access, and after a gap of up to ``gaps`` accesses
     that begins after any access and follows no other gap. Given every release so far it may exceed the budget:
-    :func:`hideseek.adversary.label` tells how often and by how much. ``choice`` among the optimal tables: the one that tells
+    :func:`hideseek.evaluate` tells how often and by how much. ``choice`` among the optimal tables: the one that tells
     the adversary the least about the next target, or the solver's own (``"plain"``); a planner that is ``farsighted``
     chooses by what the future is worth to it, and may trade privacy now for it. ``progress`` is told what is done,
     how many games are solved and how many there are.
@@ -156,7 +148,7 @@ class _Designer(Deployment):
         self.budget, self.choice, self.workers, self.progress = budget, choice, workers, progress
         self.planner = farsighted
         try:
-            self.repeated: RepeatedGame | None = RepeatedGame.of(profile, privacy, quality, budget, scenario)
+            self.repeated: BeliefGame | None = BeliefGame.of(profile, privacy, quality, budget, scenario)
         except ParameterError:
             if farsighted is not None:
                 raise
@@ -193,7 +185,7 @@ class _Designer(Deployment):
             )
         return found
 
-    def repeats(self, access: Access) -> RepeatedGame | None:
+    def repeats(self, access: Access) -> BeliefGame | None:
         """The game of this access and of the next whatever is believed, if there is such a one."""
         own = replace(self.scenario, seen=())
         return self.repeated if access.kind == (own, own) else None

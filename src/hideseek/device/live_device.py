@@ -25,7 +25,7 @@ from hideseek.errors import BudgetError, broken_rule
 from hideseek.metrics import MetricLike
 from hideseek.model.mobility import Profile, regions_of
 from hideseek.model.scenario import Scenario
-from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner, Player
 from hideseek.solvers.certificate import cheapest_releases, mixed_into_budget
 from hideseek.util.arrays import FloatArray, IntArray, scalar
@@ -73,7 +73,7 @@ class _Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     loss: Number = 0.0
     worst_loss: Number = 0.0
 
-    def plus(self, move: Move | Withheld) -> _Run:
+    def plus(self, move: BeliefTable | Withheld) -> _Run:
         """The run with one access more."""
         if isinstance(move, str):
             return msgspec.structs.replace(self, withheld=self.withheld + 1)
@@ -106,7 +106,7 @@ class _LiveState(Saved, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Move:
+class BeliefTable:
     """What is played at a belief: whole weights for every input, and in the last row for what is none.
 
     ``inputs`` are the known places that tell states apart, ``table`` [state, release] what the adversary knows of it.
@@ -119,7 +119,7 @@ class Move:
     loss: float
 
     @classmethod
-    def of(cls, game: RepeatedGame, belief: FloatArray, columns: list[int], table: FloatArray) -> Move:
+    def of(cls, game: BeliefGame, belief: FloatArray, columns: list[int], table: FloatArray) -> BeliefTable:
         """A table [state, release] that looks at these columns of the state, in whole weights within the budget."""
         inputs, index = np.unique(game.states[:, columns], axis=0, return_inverse=True)
         group = np.arange(len(inputs))[:, None] == index.ravel()
@@ -189,16 +189,16 @@ class LiveDevice(StepDevice[_LiveState]):
         scenario: Scenario | None = None,
         floor: float = 0.0,
     ) -> None:
-        self._play(RepeatedGame.of(profile, privacy, quality, budget, scenario), planner, state, floor)
+        self._play(BeliefGame.of(profile, privacy, quality, budget, scenario), planner, state, floor)
 
     @classmethod
-    def of(cls, game: RepeatedGame, planner: Planner, state: str | os.PathLike[str], floor: float = 0.0) -> Self:
+    def of(cls, game: BeliefGame, planner: Planner, state: str | os.PathLike[str], floor: float = 0.0) -> Self:
         """As the constructor, for a game that is there, as in a plan file."""
         device = cls.__new__(cls)
         device._play(game, planner, state, floor)
         return device
 
-    def _play(self, game: RepeatedGame, planner: Planner, state: str | os.PathLike[str], floor: float) -> None:
+    def _play(self, game: BeliefGame, planner: Planner, state: str | os.PathLike[str], floor: float) -> None:
         """Begin to play a game."""
         self.game, self.planner, self._player = game, planner, Player(game, planner)
         self.floor = scalar(floor, "floor", "LiveDevice")
@@ -244,14 +244,14 @@ class LiveDevice(StepDevice[_LiveState]):
         columns = [column for column, offset in enumerate(known) if step + offset in places]
         move = self._move(belief, columns)
         release: int | None = None
-        if isinstance(move, Move):
+        if isinstance(move, BeliefTable):
             release = move.draw([places[step + known[column]] for column in columns], random_word())
             belief = self.game.learned(belief, move.table, release)
         kept = {when: place for when, place in places.items() if when >= self._needed_from(step)}
-        reason = "" if isinstance(move, Move) else move
+        reason = "" if isinstance(move, BeliefTable) else move
         return _LiveState(VERSION, self.sha256, step, release, reason, belief.tolist(), kept, run.plus(move))
 
-    def _move(self, belief: FloatArray, columns: list[int]) -> Move | Withheld:
+    def _move(self, belief: FloatArray, columns: list[int]) -> BeliefTable | Withheld:
         """What is played at a belief when these columns of the state are known, by public things alone."""
         self._player.restore()
         try:
@@ -263,7 +263,7 @@ class LiveDevice(StepDevice[_LiveState]):
             return "budget"
         if found is None:
             return "floor"
-        move = Move.of(self.game, belief, columns, found.table)
+        move = BeliefTable.of(self.game, belief, columns, found.table)
         return "floor" if move.privacy < self.floor else move
 
     def _needed_from(self, last: int) -> int:
@@ -290,7 +290,7 @@ class LiveDevice(StepDevice[_LiveState]):
         )
 
 
-def bound_to(game: RepeatedGame, planner: Planner) -> str:
+def bound_to(game: BeliefGame, planner: Planner) -> str:
     """What a state belongs to: the game, its places and steps, and what decides among tables."""
     about = f"{game.sha256} {game.profile.step} {planner.outlook} {planner.mode} {planner.discount!r}"
     digest = hashlib.sha256(about.encode())

@@ -21,7 +21,6 @@ from hideseek.adversary.through_time import Adversary, against_policy, carry, es
 from hideseek.baselines import RIVALS
 from hideseek.baselines.plain import constant, truth
 from hideseek.baselines.rival import Rival, Setting
-from hideseek.designing.deployed_run import Advance
 from hideseek.designing.designer import design
 from hideseek.errors import CertificateError, broken_rule
 from hideseek.game.mechanism import Mechanism, Policy
@@ -32,6 +31,7 @@ from hideseek.solvers.dispatch import solve
 from hideseek.util.arrays import scalar, whole_number, worker_count
 from hideseek.util.boundary import checked
 from hideseek.util.estimates import Estimate
+from hideseek.util.progress import Advance
 
 ACCESSES, WALKS = 50, 200
 MEMORY = 1  # releases before this one that the adversary with a window remembers, and the codebook
@@ -43,7 +43,7 @@ FEWER, NEAR = 10, 1.25  # a policy's dial is found with so many times fewer walk
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One mechanism: where its ``dial`` stands, the adversaries' errors, what it loses, and its ``ceiling``.
 
     The ceiling is what no mechanism that loses as little can exceed. ``noise`` is the dial's number, if it has one.
@@ -75,14 +75,14 @@ class Comparison:
     nothing.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
     quality_loss: float
     ceiling: float
     prior_risk: float
     accesses: int
     walks: int
 
-    def equal(self, row: Row) -> bool:
+    def equal(self, row: ComparisonRow) -> bool:
         """Whether a row loses as much as the codebook; the truth, the constant place and coarse dials do not."""
         return abs(row.quality_loss - self.quality_loss) <= EQUAL * self.quality_loss
 
@@ -155,7 +155,7 @@ class _Measure:
     walks: int
     seed: int
 
-    def all_rows(self, target: float, rivals: Sequence[Rival], workers: int) -> Iterator[Row]:
+    def all_rows(self, target: float, rivals: Sequence[Rival], workers: int) -> Iterator[ComparisonRow]:
         """The mechanisms beside the codebook, in several processes."""
         game = self.setting.game
         optimum = solve(game.with_budget(target)).mechanism
@@ -167,10 +167,10 @@ class _Measure:
         # the last of the rivals adapt to what they exposed and take longest: they start first
         tasks = [delayed(self.calibrated_row)(rival, target) for rival in reversed(rivals)]
         tasks += [delayed(self.row)(*entry) for entry in fixed]
-        rows: Iterator[Row] = Parallel(workers, return_as="generator_unordered", batch_size=1)(tasks)
+        rows: Iterator[ComparisonRow] = Parallel(workers, return_as="generator_unordered", batch_size=1)(tasks)
         yield from rows
 
-    def calibrated_row(self, rival: Rival, target: float) -> Row:
+    def calibrated_row(self, rival: Rival, target: float) -> ComparisonRow:
         """A rival that loses as much as the target, or as nearly as it can."""
         few, whole = replace(self, walks=max(2, self.walks // FEWER)), rival.span(self.setting)
         noise = few.turned(rival, whole, target)
@@ -200,7 +200,7 @@ class _Measure:
         """The run of accesses of an exposer."""
         return Course(exposer, self.setting.profile, self.setting.privacy, self.accesses, "compare")
 
-    def row(self, mechanism: str, reference: str, dial: str, noise: float | None, exposer: Exposer) -> Row:
+    def row(self, mechanism: str, reference: str, dial: str, noise: float | None, exposer: Exposer) -> ComparisonRow:
         """Attack an exposer."""
         course, loss = self.course(exposer), self.loss(exposer)
         if isinstance(exposer, Policy):
@@ -210,7 +210,7 @@ class _Measure:
         found = estimates(course, ATTACKS, self.walks, self.seed)
         ceiling = solve(self.setting.game.with_budget(loss.interval[1])).bound
         names = {str(adversary): error for adversary, error in found.items()}
-        return Row(mechanism, reference, dial, noise, window, quality_loss=loss, ceiling=ceiling, **names)
+        return ComparisonRow(mechanism, reference, dial, noise, window, quality_loss=loss, ceiling=ceiling, **names)
 
 
 def calibrated(loss: Callable[[float], Estimate], span: tuple[float, float], target: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from hideseek.adversary.label import ASSUMPTION, Label, evaluate
-from hideseek.adversary.one_shot import correlation_aware_error, expected_error, guess_law
+from hideseek.adversary.one_shot import correlation_aware_error, expected_error, guess_distribution
 from hideseek.adversary.through_time import beliefs
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.designer import design
@@ -22,7 +22,7 @@ from hideseek.metrics import distance, squared, total
 from hideseek.model.mobility import MarkovProfile, regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
-from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Outlook, Player, train
 from hideseek.planning.simulation import Foresight, follow, walk
 from hideseek.plots.figures import Panel, belief_figure, curve_figure, maps_figure, memory_figure, way_figure
@@ -47,7 +47,7 @@ STEPS = 6 + len(SCENARIOS) * (len(SHARES) + 1)  # how often run_demo tells what 
 
 
 @dataclass(frozen=True)
-class Row:
+class DemoRow:
     """One solved game and what attacks on its mechanism find, in metres a place.
 
     ``allowed`` and ``lost`` are root mean square displacements; ``attacked`` is the error of the best guesses, worked
@@ -68,7 +68,7 @@ class Row:
 class Demo:
     """What the demo found, and where it wrote it."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[DemoRow, ...]
     label: Label
     foresight: Mapping[Outlook, Foresight]
     report: Path
@@ -100,7 +100,7 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
     traces = synthetic_city(people=1, days=DAYS, seed=seed)
     profile = MarkovProfile.fit(traces, Grid(*BOX, rows=8, columns=8), step="5min")
     metres = distance(regions_of(profile))
-    rows: list[Row] = []
+    rows: list[DemoRow] = []
     curves: dict[str, Curve] = {}
     solutions: dict[tuple[str, float], Solution] = {}
     for name, scenario in SCENARIOS.items():
@@ -123,7 +123,7 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
     advance("attacking it")
     label = evaluate(codebook, profile, accesses=len(day.hours))
     advance("planning ahead")
-    repeated = RepeatedGame.of(profile, metres, squared(metres), codebook.budget)
+    repeated = BeliefGame.of(profile, metres, squared(metres), codebook.budget)
     ahead = {outlook: played(repeated, outlook, seed) for outlook in (Outlook.PLAIN, Outlook.FAR_SIGHTED)}
     advance("writing the report")
     person = city_people(1, seed)[0]
@@ -136,7 +136,7 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
     return Demo(tuple(rows), label, foresight, report, out / "person.hideseek")
 
 
-def played(game: RepeatedGame, outlook: Outlook, seed: int) -> Ahead:
+def played(game: BeliefGame, outlook: Outlook, seed: int) -> Ahead:
     """A planner, trained and followed."""
     planner = train(game, outlook, seed=seed)
     player, generator = Player(game, planner), np.random.default_rng(seed)
@@ -164,11 +164,11 @@ def expose_day(traces: pd.DataFrame, profile: MarkovProfile, codebook: Codebook,
     )
 
 
-def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) -> Row:
+def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) -> DemoRow:
     """A solution in metres a place, attacked anew."""
     places = game.guesses.shape[1]
     alone = correlation_aware_error(profile, solution.mechanism, distance(regions_of(profile))) if places == 1 else None
-    return Row(
+    return DemoRow(
         scenario=name,
         allowed=float(np.sqrt(game.budget / places)),
         lost=float(np.sqrt(solution.quality_loss / places)),
@@ -182,7 +182,7 @@ def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) ->
 
 def demo_sections(
     profile: MarkovProfile,
-    rows: Sequence[Row],
+    rows: Sequence[DemoRow],
     curves: dict[str, Curve],
     solution: Solution,
     home: int,
@@ -190,7 +190,7 @@ def demo_sections(
     out: Path,
 ) -> list[Section]:
     """The first part of the report: one place's story (also saved as story.png), every budget, the curve."""
-    exposed, guessed = solution.mechanism.table[work], guess_law(solution.mechanism, solution.attack)[work]
+    exposed, guessed = solution.mechanism.table[work], guess_distribution(solution.mechanism, solution.attack)[work]
     story = maps_figure(
         regions_of(profile),
         [
@@ -290,7 +290,7 @@ def foresight_section(ahead: Mapping[Outlook, Ahead]) -> Section:
     )
 
 
-def table_of(rows: Sequence[Row]) -> Table:
+def table_of(rows: Sequence[DemoRow]) -> Table:
     """The rows as text."""
     return Table(
         ("protect", "allowed", "privacy", "bound", "gap", "attacked", "remembering"),

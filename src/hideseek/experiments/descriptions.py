@@ -11,7 +11,7 @@ from hideseek.adversary.label import ASSUMPTION, ROUNDING, Label
 from hideseek.codebook.codebook import Codebook, GapCase, looks_back
 from hideseek.game.game import Game
 from hideseek.metrics import Metric
-from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.simulation import FOR_WHOM, Foresight
 from hideseek.solvers.certificate import relative_gap
@@ -156,7 +156,7 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
     }
 
 
-def plan_words(game: RepeatedGame, planner: Planner, found: Foresight) -> list[tuple[str, str]]:
+def plan_words(game: BeliefGame, planner: Planner, found: Foresight) -> list[tuple[str, str]]:
     """A plan in plain words."""
     d_p, d_q = game.privacy.unit, game.quality.unit
     smoothed = [] if found.smoother is None else [("of who also knows what comes", found.smoother.in_words())]
@@ -178,7 +178,7 @@ def plan_words(game: RepeatedGame, planner: Planner, found: Foresight) -> list[t
     ]
 
 
-def plan_facts(game: RepeatedGame, planner: Planner, found: Foresight) -> dict[str, object]:
+def plan_facts(game: BeliefGame, planner: Planner, found: Foresight) -> dict[str, object]:
     """A plan for machines."""
     return {
         "sha256": planner.sha256,

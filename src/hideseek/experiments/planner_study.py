@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from hideseek.designing.deployed_run import Advance
 from hideseek.errors import broken_rule
 from hideseek.experiments.user_days import UserDay, days_of, drawn_from
 from hideseek.game.game import Game
@@ -25,13 +24,14 @@ from hideseek.metrics import Metric, MetricName, metric_of
 from hideseek.model.mobility import regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
-from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import PLAY, Outlook, train
 from hideseek.planning.planner import WALKS as TRAINED
 from hideseek.planning.simulation import SETTLING, WALKS, follow, refuse_too_long
 from hideseek.util.arrays import one_of, refuse_if_too_long, scalar, whole_number, worker_count
 from hideseek.util.boundary import checked
 from hideseek.util.estimates import Estimate
+from hideseek.util.progress import Advance
 
 USERS, STEPS, SHARES = 5, 300, (0.2, 0.5, 0.8)
 CELLS = 10  # that a user must visit on a day: whoever is in few places has little to plan
@@ -50,7 +50,7 @@ WARM = 2  # walks of training for the look-ahead planner, who finds the cuts tha
 
 
 @dataclass(frozen=True)
-class Row:
+class StudyRow:
     """One planner for one user at one ``budget``, a share of what it takes to tell nothing.
 
     ``filter`` and ``smoother`` are the mean errors, at an access, of who remembers everything exposed so far, or knows
@@ -107,7 +107,7 @@ class Mean:
 class Study:
     """Rows by user, budget and planner, with the metrics and how many ``steps`` each was simulated for."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[StudyRow, ...]
     privacy: Metric
     quality: Metric
     steps: int
@@ -116,7 +116,7 @@ class Study:
     @cached_property
     def means(self) -> tuple[Mean, ...]:
         """The mean over users, by budget and planner."""
-        together: dict[tuple[float, Outlook], list[Row]] = {}
+        together: dict[tuple[float, Outlook], list[StudyRow]] = {}
         for row in self.rows:
             together.setdefault((row.budget, row.planner), []).append(row)
         return tuple(mean_of(rows, together[budget, Outlook.PLAIN]) for (budget, _), rows in together.items())
@@ -186,7 +186,7 @@ def study(
     if expect is not None:
         expect(seconds)
     tasks = [delayed(rows_of)(day, share, d_p, d_q, steps, seed, outlooks) for day in days for share in shares]
-    rows: list[Row] = []
+    rows: list[StudyRow] = []
     for done, found in enumerate(Parallel(workers, return_as="generator", batch_size=1)(tasks), start=1):
         rows += found
         if progress is not None:
@@ -215,19 +215,19 @@ def rows_of(
     steps: int,
     seed: int,
     outlooks: Sequence[Outlook],
-) -> list[Row]:
+) -> list[StudyRow]:
     """The planners for one user at one budget."""
     profile = day.profile
     d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
     budget = share * Game.from_scenario(profile, Scenario.sporadic(), d_p, d_q).saturation
-    game = RepeatedGame.of(profile, d_p, d_q, budget)
+    game = BeliefGame.of(profile, d_p, d_q, budget)
     found = {}
     for outlook in outlooks:
         planner = train(game, outlook, walks=WARM if outlook is Outlook.LOOK_AHEAD else TRAINED, seed=seed)
         found[outlook] = follow(game, planner, steps, seed=seed)
     bound = min(one.bound for one in found.values())
     return [
-        Row(
+        StudyRow(
             day.user, profile.places, share, outlook, one.filter, cast("Estimate", one.smoother), one.quality_loss,
             one.kept, bound, one.ceiling,
         )
@@ -235,7 +235,7 @@ def rows_of(
     ]  # fmt: skip
 
 
-def mean_of(rows: Sequence[Row], plain: Sequence[Row]) -> Mean:
+def mean_of(rows: Sequence[StudyRow], plain: Sequence[StudyRow]) -> Mean:
     """The rows of a planner at a budget in the mean over users, next to those of the plain one."""
     first = rows[0]
     reached, before = np.array([row.filter for row in rows]), np.array([row.filter for row in plain])

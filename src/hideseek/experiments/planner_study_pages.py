@@ -9,7 +9,7 @@ import pandas as pd
 
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.experiments.descriptions import named
-from hideseek.experiments.planner_study import CELLS, Mean, Row, Study
+from hideseek.experiments.planner_study import CELLS, Mean, Study, StudyRow
 from hideseek.experiments.report import Section, Table, html_report
 from hideseek.planning.planner import Outlook
 from hideseek.planning.simulation import FOR_WHOM
@@ -36,7 +36,7 @@ def facts_of(study: Study) -> dict[str, object]:
     }
 
 
-def frame_of(rows: Sequence[Row] | Sequence[Mean]) -> pd.DataFrame:
+def frame_of(rows: Sequence[StudyRow] | Sequence[Mean]) -> pd.DataFrame:
     """Rows or means as a table, with the ends of the interval of what is kept."""
     low, high = zip(*(row.kept.interval for row in rows), strict=True)
     return pd.DataFrame([vars(row) for row in rows]).assign(kept_low=low, kept_high=high)

@@ -1,5 +1,5 @@
 from .job import Job as Job
 from .run import Fleet as Fleet
-from .run import fleet as fleet
+from .run import run_fleet as run_fleet
 
-__all__ = ["Fleet", "Job", "fleet"]
+__all__ = ["Fleet", "Job", "run_fleet"]

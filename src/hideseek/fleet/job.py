@@ -82,7 +82,7 @@ def plain_budget(text: str, owner: str) -> str:
     return repr(float(text.strip().removesuffix("%"))).removesuffix(".0") + sign
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One design of one user in the table of labels; its numbers are those of a codebook and of its label.
 
     ``gap`` is the largest relative distance, over the stages of the codebook, of the privacy reached to the bound that
@@ -130,7 +130,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     reason: str | None = None
 
 
-Result = tuple[Row, bytes]  # with the content of the codebook; none where there is a reason
+Result = tuple[FleetRow, bytes]  # with the content of the codebook; none where there is a reason
 
 
 def protect(user: str, traces: pd.DataFrame, job: Job) -> list[Result]:
@@ -145,7 +145,7 @@ def protect(user: str, traces: pd.DataFrame, job: Job) -> list[Result]:
 
 def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
     """The designs of a user, one after the other."""
-    row = Row(user=user, fixes=len(traces))
+    row = FleetRow(user=user, fixes=len(traces))
     try:
         grid = Grid.covering(traces, *job.grid) if job.box is None else Grid(*job.box, *job.grid)
         profile = MarkovProfile.fit(traces, grid, job.step)

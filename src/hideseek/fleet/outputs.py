@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 import msgspec
 
 from hideseek.errors import HideseekError, MissingExtraError, OutputError, broken_rule
-from hideseek.fleet.job import Job, Result, Row
+from hideseek.fleet.job import FleetRow, Job, Result
 from hideseek.util.private_files import UNFINISHED, write_privately
 
 if TYPE_CHECKING:  # both take long to import
@@ -51,7 +51,7 @@ class Mark(msgspec.Struct, forbid_unknown_fields=True):
 
     user: str
     digest: str
-    rows: list[Row]
+    rows: list[FleetRow]
     seal: str = ""
 
 
@@ -240,7 +240,9 @@ class Outputs:
         from pyarrow import parquet
 
         kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-        schema = pa.schema([(name, kinds[(get_args(hint) or [hint])[0]]) for name, hint in get_type_hints(Row).items()])
+        schema = pa.schema(
+            [(name, kinds[(get_args(hint) or [hint])[0]]) for name, hint in get_type_hints(FleetRow).items()]
+        )
         parts = batched((msgspec.structs.asdict(row) for mark in self.marks(users) for row in mark.rows), TOGETHER)
         table = pa.concat_tables([schema.empty_table(), *(pa.Table.from_pylist(part, schema) for part in parts)])
         present = set(table["user"].to_pylist())

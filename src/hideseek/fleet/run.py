@@ -7,14 +7,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hideseek.designing.deployed_run import Advance
 from hideseek.errors import TraceError
 from hideseek.fleet.engines import each_result, engine_of
-from hideseek.fleet.job import Job, Row, protect
+from hideseek.fleet.job import FleetRow, Job, protect
 from hideseek.fleet.outputs import LABELS, Mark, Outputs
 from hideseek.storage.sealed_file import checked_path
 from hideseek.traces.user_store import spooled
 from hideseek.util.boundary import checked
+from hideseek.util.progress import Advance
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +46,7 @@ class Fleet:
 
 
 @checked
-def fleet(
+def run_fleet(
     data: str | os.PathLike[str],
     out: str | os.PathLike[str],
     job: Job | None = None,
@@ -65,13 +65,13 @@ def fleet(
 
     >>> from hideseek.traces.city import synthetic_city
     >>> synthetic_city(people=2, days=2).to_csv("city.csv", index=False)
-    >>> found = fleet("city.csv", "protected", Job(grid=(2, 2), privacy=("hamming",)), workers=1)
+    >>> found = run_fleet("city.csv", "protected", Job(grid=(2, 2), privacy=("hamming",)), workers=1)
     >>> found.users, found.codebooks, found.unusable
     (2, 2, 0)
     >>> import pandas
     >>> pandas.read_parquet(found.labels)["codebook"].tolist()
     ['codebooks/hamming-20%/person-000.hideseek', 'codebooks/hamming-20%/person-001.hideseek']
-    >>> fleet("city.csv", "protected", Job(grid=(2, 2), privacy=("hamming",)), workers=1).reused
+    >>> run_fleet("city.csv", "protected", Job(grid=(2, 2), privacy=("hamming",)), workers=1).reused
     2
     """
     job = Job() if job is None else job
@@ -89,12 +89,12 @@ def fleet(
         digests = spool.unusable | {user: spool.digest(user) for user in spool.users}
         finished = {mark.user for mark in outputs.marks(digests) if is_finished(mark, digests[mark.user])}
         for user in spool.unusable.keys() - finished:
-            outputs.finish(user, digests[user], [(Row(user=user, fixes=0, reason=spool.unusable[user]), b"")])
+            outputs.finish(user, digests[user], [(FleetRow(user=user, fixes=0, reason=spool.unusable[user]), b"")])
         missing = [user for user in spool.users if user not in finished]
         before, tasks = len(digests) - len(missing), ((user, spool[user], job) for user in missing)
         tell("users", before, len(digests))
         for done, ((user, traces, _), results) in enumerate(each_result(hands, protect, tasks), start=before + 1):
-            outputs.finish(user, digests[user], results or [(Row(user=user, fixes=len(traces), reason=DIED), b"")])
+            outputs.finish(user, digests[user], results or [(FleetRow(user=user, fixes=len(traces), reason=DIED), b"")])
             tell("users", done, len(digests))
         table = outputs.assemble(sorted(digests))
         departed = outputs.departed(digests)

@@ -41,7 +41,7 @@ from hideseek.util.boundary import checked
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LinearRows:
     """Extra linear rows on a mechanism: ``lower <= matrix @ f.ravel() <= upper``, f[i, o] laid out row by row.
 
     Each row is kept in units of its largest coefficient, so that solvers and certificates mean the same by a tolerance.
@@ -56,18 +56,18 @@ class Rows:
     block: sparse.csr_array | None = None
 
     def __post_init__(self) -> None:
-        matrix = sparse_matrix(self.matrix, "matrix", "Rows")
+        matrix = sparse_matrix(self.matrix, "matrix", "LinearRows")
         lower, upper = (np.asarray(side, dtype=np.float64) for side in (self.lower, self.upper))
         count = matrix.shape[0]
         if lower.shape != (count,) or upper.shape != (count,):
             rule = f"arrays of {count} numbers, one a row"
-            raise broken_rule("lower and upper", "Rows", rule, f"{lower.shape} and {upper.shape}")
+            raise broken_rule("lower and upper", "LinearRows", rule, f"{lower.shape} and {upper.shape}")
         wrong = ~(lower <= upper)
         if wrong.any():
             at = int(wrong.argmax())
-            raise broken_rule("lower", "Rows", "at most 'upper'", f"{lower[at]} and {upper[at]} in row {at}")
+            raise broken_rule("lower", "LinearRows", "at most 'upper'", f"{lower[at]} and {upper[at]} in row {at}")
         if not np.isfinite(matrix.data).all():
-            raise broken_rule("matrix", "Rows", "of finite numbers", matrix.data[~np.isfinite(matrix.data)][0])
+            raise broken_rule("matrix", "LinearRows", "of finite numbers", matrix.data[~np.isfinite(matrix.data)][0])
         largest = abs(matrix).max(axis=1).toarray().ravel()
         unit = 1 / np.where(largest > 0, largest, 1.0)
         scaled = sparse.csr_array(sparse.diags_array(unit) @ matrix)
@@ -75,21 +75,21 @@ class Rows:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def for_each_release(cls, block: npt.ArrayLike | sparse.csr_array, releases: int) -> Rows:
+    def for_each_release(cls, block: npt.ArrayLike | sparse.csr_array, releases: int) -> LinearRows:
         """The same rows for every release:  ``block @ f[:, o] <= 0``, the block being [row, input].
 
         A constant mechanism must keep them with something to spare: each row's coefficients sum to less than 0. So a
         table that breaks them is mended by mixing it with its mean law, just enough, first in the releases concerned.
 
-        >>> rows = Rows.for_each_release([[1, -2], [-2, 1]], releases=3)  # neither more than twice as likely
+        >>> rows = LinearRows.for_each_release([[1, -2], [-2, 1]], releases=3)  # neither more than twice as likely
         >>> rows.matrix.shape, rows.mend(np.array([[0.5, 0.5, 0], [0.2, 0.8, 0]])).round(3).tolist()
         ((6, 6), [[0.472, 0.528, 0.0], [0.236, 0.764, 0.0]])
         """
-        owner = "Rows.for_each_release"
+        owner = "LinearRows.for_each_release"
         whole_number(releases, "releases", owner)
         own = sparse_matrix(block, "block", owner)
         entries = 16 * releases * max(own.nnz, *own.shape)
-        refuse_if_too_large(entries, f"Rows for each of {releases} releases", "Use fewer releases.")
+        refuse_if_too_large(entries, f"LinearRows for each of {releases} releases", "Use fewer releases.")
         largest = abs(own).max(axis=1).toarray().ravel()
         own = sparse.csr_array(sparse.diags_array(1 / np.where(largest > 0, largest, 1.0)) @ own)
         total = own.sum(axis=1)
@@ -141,7 +141,7 @@ class Game:
     error: FloatArray
     cost: FloatArray
     budget: float
-    rows: Rows | None = None
+    rows: LinearRows | None = None
     mass: FloatArray = field(default_factory=lambda: np.zeros(0))
     guesses: IntArray = field(default_factory=unlabelled)
     inputs: IntArray = field(default_factory=unlabelled)
@@ -300,7 +300,7 @@ def budget_too_small(budget: float, least: float) -> BudgetError:
     return BudgetError(rule_text("budget", "Game", rule, budget, "Raise the budget, or allow closer releases."), least)
 
 
-def causal_rows(groups: Sequence[tuple[int, IntArray]], releases: IntArray) -> Rows:
+def causal_rows(groups: Sequence[tuple[int, IntArray]], releases: IntArray) -> LinearRows:
     """The law of the releases up to a time must be the same for all inputs that agree up to that time.
 
     ``groups`` holds pairs (length of the release's prefix, group label of each input), the shortest prefix first.
@@ -329,7 +329,7 @@ def causal_rows(groups: Sequence[tuple[int, IntArray]], releases: IntArray) -> R
 
     matrix = sparse.csr_array(sparse.vstack(parts, format="csr"))
     zeros = np.zeros(matrix.shape[0])
-    return Rows(matrix, zeros, zeros, mend)
+    return LinearRows(matrix, zeros, zeros, mend)
 
 
 class Objective(StrEnum):
@@ -381,7 +381,7 @@ class Alternatives:
             object.__setattr__(self, name, value)
 
 
-def same_rows(one: Rows | None, other: Rows | None) -> bool:
+def same_rows(one: LinearRows | None, other: LinearRows | None) -> bool:
     """Whether two games have the same extra rows."""
     if one is None or other is None or one is other:
         return one is other

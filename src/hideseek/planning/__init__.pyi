@@ -1,4 +1,4 @@
-from .belief_game import RepeatedGame as RepeatedGame
+from .belief_game import BeliefGame as BeliefGame
 from .plan_file import load_plan as load_plan
 from .plan_file import save_plan as save_plan
 from .planner import Mode as Mode
@@ -8,4 +8,4 @@ from .planner import plan as plan
 from .simulation import Foresight as Foresight
 from .simulation import follow as follow
 
-__all__ = ["Foresight", "Mode", "Outlook", "Planner", "RepeatedGame", "follow", "load_plan", "plan", "save_plan"]
+__all__ = ["BeliefGame", "Foresight", "Mode", "Outlook", "Planner", "follow", "load_plan", "plan", "save_plan"]

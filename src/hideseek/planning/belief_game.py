@@ -43,7 +43,7 @@ ROUNDING = 1e-9  # in the unit of errors: a ceiling below this is none
 
 @checked
 @dataclass(frozen=True, eq=False)
-class RepeatedGame:
+class BeliefGame:
     """One game for all accesses: see :meth:`of`.
 
     ``states`` [state, known offset] are the places that the mechanism looks at, ``start`` their long-run law, which is
@@ -70,18 +70,18 @@ class RepeatedGame:
         quality: MetricLike,
         budget: float,
         scenario: Scenario | None = None,
-    ) -> RepeatedGame:
+    ) -> BeliefGame:
         """The game of a scenario (by default: protect the place of now) played access after access.
 
         One place is released at each. The mechanism must know every place that matters and is not yet to come, and so
         much that what it knows next follows; what the scenario has ``seen`` is not asked: everything is remembered.
 
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> game = RepeatedGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
+        >>> game = BeliefGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
         >>> game.later(np.array([1.0, 0.0]), steps=2).round(6)
         array([0.83, 0.17])
         """
-        owner = "RepeatedGame"
+        owner = "BeliefGame"
         scenario = Scenario.sporadic() if scenario is None else scenario
         if not isinstance(profile, MarkovProfile):
             rule = "a MarkovProfile, the same at all times, as a device may start at any of them"
@@ -106,7 +106,7 @@ class RepeatedGame:
         states, start = base.inputs, base.mass
         return cls(profile, scenario, d_p, d_q, limit, states, start, error, frozen(cost), frozen(moves))
 
-    def belief(self, law: npt.ArrayLike, owner: str = "RepeatedGame") -> FloatArray:
+    def belief(self, law: npt.ArrayLike, owner: str = "BeliefGame") -> FloatArray:
         """A law over the states, checked."""
         checked = distribution(law, "belief", owner)
         if len(checked) != len(self.states):
@@ -115,15 +115,15 @@ class RepeatedGame:
 
     def index(self, vectors: IntArray) -> IntArray:
         """Which state each vector of known places is."""
-        shaped(vectors, (None, self.states.shape[1]), "vectors", "RepeatedGame.index")
-        numbered(vectors, self.profile.places, "vectors", "RepeatedGame.index")
+        shaped(vectors, (None, self.states.shape[1]), "vectors", "BeliefGame.index")
+        numbered(vectors, self.profile.places, "vectors", "BeliefGame.index")
         return state_index(self.states, vectors, self.profile.places)
 
     def at(self, belief: npt.ArrayLike) -> Game:
         """The game at a belief.
 
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> RepeatedGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1).at(np.array([0.75, 0.25])).prior_risk
+        >>> BeliefGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1).at(np.array([0.75, 0.25])).prior_risk
         0.25
         """
         belief = self.belief(belief)
@@ -133,7 +133,7 @@ class RepeatedGame:
         """The game at a belief over the states that can be, and no others.
 
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> RepeatedGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1).among(np.array([0.0, 1.0])).inputs
+        >>> BeliefGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1).among(np.array([0.0, 1.0])).inputs
         array([[1]])
         """
         belief = self.belief(belief)
@@ -147,21 +147,21 @@ class RepeatedGame:
         """What is believed after a release: Bayes' rule.
 
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> game = RepeatedGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
+        >>> game = BeliefGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
         >>> game.learned(np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.6, 0.4]]), release=1)
         array([0.2, 0.8])
         """
-        shaped(table, (len(self.states), None), "table", "RepeatedGame.learned")
-        whole_number(release, "release", "RepeatedGame.learned", 0, table.shape[1] - 1)
+        shaped(table, (len(self.states), None), "table", "BeliefGame.learned")
+        whole_number(release, "release", "BeliefGame.learned", 0, table.shape[1] - 1)
         weight = self.belief(belief) * table[:, release]
         if not weight.sum() > 0:
-            raise broken_rule("release", "RepeatedGame", "one that the table can produce at this belief", release)
+            raise broken_rule("release", "BeliefGame", "one that the table can produce at this belief", release)
         return np.asarray(weight / weight.sum())
 
     def later(self, belief: npt.ArrayLike, steps: int | None = None) -> FloatArray:
         """What is believed so many steps after an access (by default at the next one), when nothing more is exposed."""
         law, every = self.belief(belief), self.scenario.every
-        steps = every if steps is None else whole_number(steps, "steps", "RepeatedGame.later", least=every)
+        steps = every if steps is None else whole_number(steps, "steps", "BeliefGame.later", least=every)
         if steps > every:
             law = law @ self._settle @ np.linalg.matrix_power(self._step, steps - every) @ self._leads
         else:
@@ -215,11 +215,11 @@ class RepeatedGame:
         """A bound on the privacy of one access at any belief, <cut, belief>, from any attack h[o, g] and price.
 
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> game = RepeatedGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
+        >>> game = BeliefGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
         >>> game.cut(np.array([[1.0, 0.0], [1.0, 0.0]]), price=0.0)  # he always guesses 0
         array([0., 1.])
         """
-        shaped(attack, (self.cost.shape[1], len(self.error)), "attack", "RepeatedGame.cut")
+        shaped(attack, (self.cost.shape[1], len(self.error)), "attack", "BeliefGame.cut")
         return np.asarray(price * self.budget + (self.error.T @ attack.T - price * self.cost).max(axis=1))
 
     @cached_property
@@ -242,7 +242,7 @@ def in_a_row(known: tuple[int, ...]) -> int:
 
 def check(scenario: Scenario, memory: int) -> None:
     """Refuse scenarios whose states do not follow from each other, or leave something to the past."""
-    owner, known, every = "RepeatedGame", scenario.known, scenario.every
+    owner, known, every = "BeliefGame", scenario.known, scenario.every
     if scenario.release != (0,):
         way_out = "To protect the next place too, use Scenario(target=(0, 1), known=(0,))."
         raise broken_rule("scenario", owner, "one that releases one place, now", f"release={scenario.release}", way_out)

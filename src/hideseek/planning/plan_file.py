@@ -16,7 +16,7 @@ from scipy import sparse
 
 from hideseek.errors import PlanError, broken_rule
 from hideseek.model.mobility import MarkovProfile
-from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Mode, Outlook, Planner, Proof
 from hideseek.storage.documents import (
     PLACE,
@@ -33,10 +33,10 @@ from hideseek.storage.documents import (
     tabulated,
 )
 from hideseek.storage.profile_file import chain_from
+from hideseek.storage.regions_document import RegionsDocument, regions_document
 from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind, Sealed
 from hideseek.util.arrays import frozen
 from hideseek.util.boundary import checked
-from hideseek.util.private_files import RegionsDocument, regions_document
 
 LONGEST = 10_000  # steps that a scenario may span: its game takes as many to work out
 LARGEST_SEED = 2**63 - 1
@@ -64,7 +64,7 @@ WITHOUT_PROOF = 1  # the version of hideseek 0.1.0
 
 
 @checked
-def save_plan(game: RepeatedGame, planner: Planner, path: str | os.PathLike[str]) -> None:
+def save_plan(game: BeliefGame, planner: Planner, path: str | os.PathLike[str]) -> None:
     """Write a planner and its game whole or not at all, readable by its owner only.
 
     >>> import tempfile
@@ -72,7 +72,7 @@ def save_plan(game: RepeatedGame, planner: Planner, path: str | os.PathLike[str]
     >>> chain, hamming = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]), 1 - np.eye(2)
     >>> planner = plan(chain, hamming, hamming, budget=0.1, walks=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_plan(RepeatedGame.of(chain, hamming, hamming, budget=0.1), planner, f"{folder}/me.plan")
+    ...     save_plan(BeliefGame.of(chain, hamming, hamming, budget=0.1), planner, f"{folder}/me.plan")
     ...     game, again = load_plan(f"{folder}/me.plan", chain)
     >>> game.budget, bool((again.cuts == planner.cuts).all())
     (0.1, True)
@@ -83,7 +83,7 @@ def save_plan(game: RepeatedGame, planner: Planner, path: str | os.PathLike[str]
 
 
 @checked
-def load_plan(path: str | os.PathLike[str], profile: MarkovProfile | None = None) -> tuple[RepeatedGame, Planner]:
+def load_plan(path: str | os.PathLike[str], profile: MarkovProfile | None = None) -> tuple[BeliefGame, Planner]:
     """Read a planner and its game (see :func:`save_plan`), refused unless the game is the one it was made for.
 
     With a ``profile``, one that has changed since then is refused too.
@@ -94,7 +94,7 @@ def load_plan(path: str | os.PathLike[str], profile: MarkovProfile | None = None
     return game, planner
 
 
-def content_of(game: RepeatedGame, planner: Planner) -> bytes:
+def content_of(game: BeliefGame, planner: Planner) -> bytes:
     """The file of a planner and its game."""
     owner, profile, scenario = "save_plan", game.profile, game.scenario
     if planner.seed > LARGEST_SEED:
@@ -130,7 +130,7 @@ def content_of(game: RepeatedGame, planner: Planner) -> bytes:
 
 
 @np.errstate(all="ignore")
-def plan_from(content: memoryview) -> tuple[RepeatedGame, Planner]:
+def plan_from(content: memoryview) -> tuple[BeliefGame, Planner]:
     """The planner and the game that a file's content holds; numbers that overflow on the way make another game."""
     file = PLAN.opened(content)
     document = file.document
@@ -142,7 +142,7 @@ def plan_from(content: memoryview) -> tuple[RepeatedGame, Planner]:
     privacy, quality = (
         metric_from(recipe, profile.regions, profile.places) for recipe in (document.privacy, document.quality)
     )
-    game = RepeatedGame.of(profile, privacy, quality, document.budget, scenario)
+    game = BeliefGame.of(profile, privacy, quality, document.budget, scenario)
     proof = None if document.hideseek_plan == WITHOUT_PROOF else proof_from(file, *map(len, (game.error, game.cost.T)))
     file.end()
     secondary, plain = (document.outlook is one for one in (Outlook.SECONDARY, Outlook.PLAIN))

@@ -2,7 +2,8 @@
 
 The future of a belief b is worth V(b), the most privacy that is left in all the accesses to come, discounted. V is
 concave and positively homogeneous, so it is bounded from above by cuts, linear functions <c, b>, and the future enters
-the game of now as one more variable for every release and one row for every cut (see :mod:`hideseek.solvers.belief_program`):
+the game of now as one more variable for every release and one row for every cut (see
+:mod:`hideseek.solvers.belief_program`):
 
     t[o] <= <c_j, M' x[., o]>      M: the moves to the next access,   x[., o]: the joint law of the state and a release
 
@@ -25,7 +26,7 @@ from hideseek.game.game import Alternatives, Game
 from hideseek.metrics import MetricLike
 from hideseek.model.mobility import Profile, drawn
 from hideseek.model.scenario import Scenario
-from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.belief_game import BeliefGame
 from hideseek.solvers.belief_program import ROUNDING, Play, Recurring
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.tie_break import prefer
@@ -70,7 +71,7 @@ class Proof:
     price: FloatArray
     strategy: sparse.csr_array
 
-    def cuts(self, game: RepeatedGame, discount: float) -> FloatArray:
+    def cuts(self, game: BeliefGame, discount: float) -> FloatArray:
         """The cuts, worked out without a solver; each of them bounds the value of every belief from above."""
         guesses, releases = len(game.error), game.cost.shape[1]
         erring = summing_to_one(self.strategy[:, :guesses]) @ game.error
@@ -87,7 +88,7 @@ class Proof:
                 cuts[0] = for_ever(cuts[0], game, discount)
         return cuts
 
-    def bound(self, game: RepeatedGame, discount: float) -> float:
+    def bound(self, game: BeliefGame, discount: float) -> float:
         """What no mechanism that keeps the budget given every release exceeds in the long run, per access."""
         return (1 - discount) * float((self.cuts(game, discount) @ game.start).min())
 
@@ -146,11 +147,11 @@ class Planner:
         if cuts.ndim != 2 or not np.isfinite(cuts).all():
             raise PlanError(rule_text("cuts", "Planner", "finite numbers, [cut, state]", f"the shape {cuts.shape}"))
 
-    def proved(self, game: RepeatedGame, proof: Proof) -> Planner:
+    def proved(self, game: BeliefGame, proof: Proof) -> Planner:
         """The planner with the bound that a proof gives, worked out without a solver."""
         return replace(self, bound=min(game.ceiling.bound, proof.bound(game, self.discount)), proof=proof)
 
-    def checked(self, game: RepeatedGame) -> Planner:
+    def checked(self, game: BeliefGame) -> Planner:
         """The planner, refused unless it was made for this game."""
         if self.sha256 != game.sha256 or self.cuts.shape[1] != len(game.states):
             rule = "one that was made for this profile, scenario, metrics and budget"
@@ -158,7 +159,7 @@ class Planner:
         return self
 
 
-def for_ever(now: FloatArray, game: RepeatedGame, discount: float) -> FloatArray:
+def for_ever(now: FloatArray, game: BeliefGame, discount: float) -> FloatArray:
     """A bound on all accesses together where <now, belief> bounds each: not below now + discount M times itself.
 
     What the solution of that equation misses by rounding is made good at all states alike.
@@ -204,12 +205,12 @@ def plan(
     >>> round(planner.bound, 6)
     0.1
     """
-    game = RepeatedGame.of(profile, privacy, quality, budget, scenario)
+    game = BeliefGame.of(profile, privacy, quality, budget, scenario)
     return train(game, outlook, mode, discount, walks, seed, progress)
 
 
 def train(
-    game: RepeatedGame,
+    game: BeliefGame,
     outlook: Outlook | str = Outlook.FAR_SIGHTED,
     mode: Mode | str = Mode.TRADE_OFF,
     discount: float = DISCOUNT,
@@ -246,7 +247,7 @@ def seconds_of(accesses: int, states: int) -> float:
 class Player:
     """Plays a game at one belief after another as a planner has it."""
 
-    def __init__(self, game: RepeatedGame, planner: Planner) -> None:
+    def __init__(self, game: BeliefGame, planner: Planner) -> None:
         self.game, self.planner = game, planner.checked(game)
         self.lexicographic = planner.mode is Mode.LEXICOGRAPHIC
         self.ahead = planner.outlook is Outlook.LOOK_AHEAD
@@ -357,7 +358,7 @@ class Player:
 class _Trainer:
     """Walks by a planner that learns from them."""
 
-    def __init__(self, game: RepeatedGame, blank: Planner) -> None:
+    def __init__(self, game: BeliefGame, blank: Planner) -> None:
         self.game, self.blank = game, blank
         self.generator = np.random.default_rng(blank.seed)
         self.forever = blank.outlook is Outlook.FAR_SIGHTED

@@ -13,7 +13,7 @@ import numpy as np
 
 from hideseek.errors import SolverError
 from hideseek.model.mobility import drawn
-from hideseek.planning.belief_game import RepeatedGame
+from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner, Player, seconds_of
 from hideseek.util.arrays import FloatArray, refuse_if_too_large, refuse_if_too_long, whole_number
 from hideseek.util.boundary import checked
@@ -59,7 +59,7 @@ class Foresight:
 
 @checked
 def follow(
-    game: RepeatedGame,
+    game: BeliefGame,
     planner: Planner,
     steps: int = STEPS,
     walks: int = WALKS,
@@ -71,11 +71,11 @@ def follow(
     ``progress`` is called with the steps done and their number.
 
     >>> from hideseek.model.mobility import MarkovProfile
-    >>> from hideseek.planning.belief_game import RepeatedGame
+    >>> from hideseek.planning.belief_game import BeliefGame
     >>> from hideseek.planning.planner import plan
     >>> chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
     >>> planner = plan(chain, 1 - np.eye(2), 1 - np.eye(2), budget=0.1, walks=2)
-    >>> game = RepeatedGame.of(chain, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
+    >>> game = BeliefGame.of(chain, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
     >>> found = follow(game, planner, steps=100)
     >>> round(found.kept, 3), bool(found.worst_loss <= 0.1 + 1e-12)
     (1.0, True)
@@ -121,7 +121,7 @@ def refuse_too_long(steps: int, states: int, walks: int = WALKS) -> None:
 class Way:
     """A walk that was exposed: beliefs before and after each release, its likelihood, privacy and loss."""
 
-    game: RepeatedGame
+    game: BeliefGame
     before: FloatArray
     after: FloatArray
     likelihood: FloatArray
@@ -141,7 +141,7 @@ class Way:
         return float((self.privacy - errors)[SETTLING:].mean())
 
 
-def controlled(ways: list[Way], game: RepeatedGame) -> FloatArray:
+def controlled(ways: list[Way], game: BeliefGame) -> FloatArray:
     """The mean error on each walk once it has settled, with much of its scatter taken off.
 
     What <c, belief> is off its mean by is taken off, as far as the other walks say that the error goes with it: a slope

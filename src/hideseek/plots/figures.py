@@ -6,7 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import matplotlib as mpl
 import numpy as np
@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from hideseek.model.regions import Regions
-from hideseek.solvers.curve import Curve
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.private_files import write_privately
 
@@ -80,7 +79,25 @@ def draw_map(axes: Axes, regions: Regions, panel: Panel) -> None:
     axes.locator_params(axis="x", nbins=4)
 
 
-def curve_figure(curves: Mapping[str, Curve], privacy: str, quality: str) -> Figure:
+class Envelopes(Protocol):
+    """A curve that is known at some budgets, and bounded from both sides at all others."""
+
+    @property
+    def budget(self) -> FloatArray:
+        """The budgets at which it is known."""
+
+    @property
+    def privacy(self) -> FloatArray:
+        """What is reached there."""
+
+    def lower(self, budget: FloatArray) -> FloatArray:
+        """What is surely reached."""
+
+    def upper(self, budget: FloatArray) -> FloatArray:
+        """What nothing exceeds."""
+
+
+def curve_figure(curves: Mapping[str, Envelopes], privacy: str, quality: str) -> Figure:
     """Privacy against the budget, with the certified band between the envelopes."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 4.2), layout="constrained")

@@ -1,5 +1,5 @@
-from .certificate import Answer as Answer
 from .certificate import Certificate as Certificate
+from .certificate import Claim as Claim
 from .certificate import certify as certify
 from .curve import Curve as Curve
 from .curve import trade_off as trade_off
@@ -13,8 +13,8 @@ from .tie_break import prefer as prefer
 from .worst_case import solve_worst_case as solve_worst_case
 
 __all__ = [
-    "Answer",
     "Certificate",
+    "Claim",
     "Curve",
     "LeastLoss",
     "Method",

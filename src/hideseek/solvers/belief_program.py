@@ -55,7 +55,7 @@ class Play:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class BeliefSolution:
     """One solution of the program: the joint law, errors and futures of it, heights y and t, and multipliers."""
 
     joint: FloatArray
@@ -221,7 +221,7 @@ class Recurring(GrowingProgram):
         lower = np.r_[sides[:-2], -highspy.kHighsInf, scale * least / self.unit if least > 0 else -highspy.kHighsInf]
         accept(self.highs.changeRowsBounds(count + 2, np.arange(count + 2, dtype=np.int32), lower, sides))
 
-    def _solved(self, belief: FloatArray, least: float) -> Point:
+    def _solved(self, belief: FloatArray, least: float) -> BeliefSolution:
         """Solve the program as it is, and judge what it says."""
         solution = self.run()
         value, dual = np.array(solution.col_value), -np.array(solution.row_dual)
@@ -239,7 +239,7 @@ class Recurring(GrowingProgram):
         if len(futures):
             profit += self.later * (attack[:, guesses:] @ self.cuts).T
         cut = price * self.budget + profit.max(axis=1)
-        return Point(
+        return BeliefSolution(
             joint,
             errors,
             futures,
@@ -254,7 +254,7 @@ class Recurring(GrowingProgram):
             weight > 0,
         )
 
-    def _grow(self, point: Point) -> int:
+    def _grow(self, point: BeliefSolution) -> int:
         """Add the guess and the cut that hurt each release most, and the releases that would pay best at each input."""
         rows, columns = np.zeros_like(self.has_row), np.zeros_like(self.has_column)
         guesses = len(self.error)

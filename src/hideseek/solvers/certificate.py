@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.errors import CertificateError
-from hideseek.game.game import Alternatives, Game, Objective, Rows
+from hideseek.game.game import Alternatives, Game, LinearRows, Objective
 from hideseek.util.arrays import (
     LARGE,
     BoolArray,
@@ -41,7 +41,7 @@ ROW_TOLERANCE = 1e-8  # extra rows hold to this share of their largest coefficie
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Claim:
     """What a solver claims. ``attacks`` [o, g] and ``prices`` are one a game, ``multipliers`` one an extra row."""
 
     table: Matrix
@@ -55,7 +55,7 @@ class Answer:
 class Certificate:
     """The repaired answer with its bounds: ``privacy`` <= value of the game <= ``bound``."""
 
-    answer: Answer
+    answer: Claim
     privacy: float
     bound: float
     gap: float
@@ -64,7 +64,7 @@ class Certificate:
 
 
 def certify(
-    problem: Alternatives, answer: Answer, safe: FloatArray | None = None, allowed: BoolArray | None = None
+    problem: Alternatives, answer: Claim, safe: FloatArray | None = None, allowed: BoolArray | None = None
 ) -> Certificate:
     """Repair an answer and bound the value of the game from both sides; refuse what cannot be repaired.
 
@@ -129,7 +129,7 @@ def nothing_seen(problem: Alternatives) -> FloatArray:
     return weights
 
 
-def upper_bound(problem: Alternatives, answer: Answer, rounding: float, allowed: BoolArray | None = None) -> float:
+def upper_bound(problem: Alternatives, answer: Claim, rounding: float, allowed: BoolArray | None = None) -> float:
     """U(h, lam): every gain rounded up, every charge rounded down; of all mechanisms, or of those that are ``allowed``.
 
     Where the table itself spends more than the budget or breaks a row, if only by rounding, the bound is for mechanisms
@@ -165,7 +165,7 @@ def upper_bound(problem: Alternatives, answer: Answer, rounding: float, allowed:
     return float(total + rounding * (abs(constant) + np.abs(best).sum()))
 
 
-def excess(table: FloatArray, rows: Rows) -> float:
+def excess(table: FloatArray, rows: LinearRows) -> float:
     """By how much a table breaks the extra rows at most."""
     activity = rows.matrix @ table.ravel()
     return float(np.max(np.maximum(rows.lower - activity, activity - rows.upper), initial=0.0))
@@ -176,7 +176,7 @@ def split(matrix: sparse.csr_array) -> tuple[sparse.csr_array, sparse.csr_array]
     return matrix.maximum(0).tocsr(), (-matrix).maximum(0).tocsr()
 
 
-def repair(problem: Alternatives, answer: Answer, safe: FloatArray | None) -> Answer:
+def repair(problem: Alternatives, answer: Claim, safe: FloatArray | None) -> Claim:
     """Turn a claimed answer into one that the bounds hold for, or refuse it."""
     games = problem.games
     inputs, releases = games[0].cost.shape
@@ -208,7 +208,7 @@ def repair(problem: Alternatives, answer: Answer, safe: FloatArray | None) -> An
     if rows is not None:
         free = ((multipliers > 0) & np.isinf(rows.upper)) | ((multipliers < 0) & np.isinf(rows.lower))
         multipliers = np.where(free, 0.0, multipliers)
-    return Answer(table, attacks, np.maximum(answer.prices, 0), mix, multipliers)
+    return Claim(table, attacks, np.maximum(answer.prices, 0), mix, multipliers)
 
 
 def stochastic(matrix: Matrix, fallback: Callable[[], Matrix]) -> Matrix:
@@ -320,7 +320,7 @@ def mixed_into_budget(table: Matrix, safe: Matrix, cost: FloatArray, budget: flo
     return (1 - share) * table + share * safe
 
 
-def mixed_into_rows(table: FloatArray, safe: FloatArray, rows: Rows) -> FloatArray:
+def mixed_into_rows(table: FloatArray, safe: FloatArray, rows: LinearRows) -> FloatArray:
     """Mix towards the safe mechanism just enough to meet the inequality rows, where it has something to spare."""
     activity, spare = (
         np.maximum(rows.lower - product, product - rows.upper)
@@ -331,7 +331,7 @@ def mixed_into_rows(table: FloatArray, safe: FloatArray, rows: Rows) -> FloatArr
     return (1 - share) * table + share * safe
 
 
-def onto_rows(table: FloatArray, rows: Rows) -> FloatArray:
+def onto_rows(table: FloatArray, rows: LinearRows) -> FloatArray:
     """Mend a table that meets the rows only to a solver's tolerance: as the rows know, or by projecting its support."""
     if rows.mend is not None:
         return rows.mend(table)

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from hideseek.game.game import Game
-from hideseek.solvers.certificate import Answer, one_hot
+from hideseek.solvers.certificate import Claim, one_hot
 from hideseek.util.arrays import FloatArray
 
 
-def closed_forms(game: Game) -> Iterator[Answer]:
+def closed_forms(game: Game) -> Iterator[Claim]:
     """The candidates that may be optimal for this game.
 
     >>> game = Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
@@ -35,13 +35,13 @@ def closed_forms(game: Game) -> Iterator[Answer]:
         yield from cheapest(game)
 
 
-def answer_for(game: Game, table: FloatArray, attack: FloatArray, price: float) -> Answer:
+def answer_for(game: Game, table: FloatArray, attack: FloatArray, price: float) -> Claim:
     """One game's answer, with no weight on extra rows."""
     extra = 0 if game.rows is None else len(game.rows.lower)
-    return Answer(table, (attack,), np.array([price]), np.ones(1), np.zeros(extra))
+    return Claim(table, (attack,), np.array([price]), np.ones(1), np.zeros(extra))
 
 
-def constant(game: Game) -> Answer:
+def constant(game: Game) -> Claim:
     """One release for everybody; the adversary keeps the prior's best guess."""
     inputs, releases = game.cost.shape
     table = one_hot(game.cost.sum(axis=0).argmin(), inputs, releases)
@@ -49,7 +49,7 @@ def constant(game: Game) -> Answer:
     return answer_for(game, table, attack, 0.0)
 
 
-def coin(game: Game) -> Answer:
+def coin(game: Game) -> Claim:
     """The truth, or the prior's best guess with probability budget / prior risk; the adversary believes the release."""
     inputs, releases = game.cost.shape
     lie = game.budget / game.saturation
@@ -58,7 +58,7 @@ def coin(game: Game) -> Answer:
     return answer_for(game, table, np.eye(releases), 1.0)
 
 
-def cheapest(game: Game) -> Iterator[Answer]:
+def cheapest(game: Game) -> Iterator[Claim]:
     """The cheapest release, at a price that makes every other one too dear; only where it is unique."""
     table = one_hot(game.cost.argmin(axis=1), *game.cost.shape)
     attack = one_hot((game.error @ table).argmin(axis=0), game.cost.shape[1], len(game.error))

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from hideseek.errors import broken_rule
 from hideseek.game.game import Alternatives, Objective
-from hideseek.solvers.certificate import Answer, Certificate, certify
+from hideseek.solvers.certificate import Certificate, Claim, certify
 from hideseek.solvers.full_program import budget_units, safe_mechanism
 from hideseek.solvers.interior_point import Progress
 from hideseek.solvers.restricted_program import NO_ENTRIES, GrowingProgram, Pairs, Triples, largest, mark_largest
@@ -183,7 +183,7 @@ class DoubleOracle(GrowingProgram):
             entries.append((extra.col, self.fixed_rows - self.extra + extra.row, value))
         return entries, self.scale[i]
 
-    def _forget(self, point: Point) -> None:
+    def _forget(self, point: RestrictedSolution) -> None:
         """Drop columns that pay least and guesses that have long not mattered, so that HiGHS's work stays small.
 
         Columns of the first program stay, since with another budget they may be all that is affordable.
@@ -213,7 +213,7 @@ class DoubleOracle(GrowingProgram):
             solution = self.run(deadline)
             if solution is None:
                 return self._certify(best, attack), True
-            point = Point(self, solution)
+            point = RestrictedSolution(self, solution)
             self.idle = np.where(point.weight > 0, 0, self.idle + 1)
             if point.privacy > lower:
                 lower, best, progressed = point.privacy, point.answer(), self.rounds
@@ -244,18 +244,18 @@ class DoubleOracle(GrowingProgram):
         self.highs.setOptionValue("dual_feasibility_tolerance", self.accuracy)
         return True
 
-    def _nothing(self) -> Answer:
+    def _nothing(self) -> Claim:
         """What is known before the first round: neither a table nor an attack."""
         shapes = [(self.inputs, self.releases), *((self.releases, len(game.error)) for game in self.problem.games)]
         table, *attacks = (light(sparse.csr_array(shape)) for shape in shapes)
-        return Answer(table, tuple(attacks), np.zeros(len(attacks)), self.problem.weights, np.zeros(self.extra))
+        return Claim(table, tuple(attacks), np.zeros(len(attacks)), self.problem.weights, np.zeros(self.extra))
 
-    def _certify(self, best: Answer, attack: Answer) -> Certificate:
+    def _certify(self, best: Claim, attack: Claim) -> Certificate:
         """Certify the best table and the best attack found."""
         return certify(self.problem, replace(attack, table=best.table), self.safe, self.allowed)
 
 
-class Point:
+class RestrictedSolution:
     """One solution of the restricted program, in the units of the game."""
 
     def __init__(self, oracle: DoubleOracle, solution: Any) -> None:
@@ -293,11 +293,11 @@ class Point:
             self.profit[~oracle.allowed] = -np.inf
         self.bound = float(constant + self.profit.max(axis=1).sum())
 
-    def answer(self) -> Answer:
+    def answer(self) -> Claim:
         """What the program claims; each game's attack is the weighted one divided by the game's share."""
         shares = zip(self.oracle.guesses_of, self.mix, strict=True)
         attacks = tuple(light(self.weighted_attack[:, own] / max(share, 1e-12)) for own, share in shares)
-        return Answer(light(self.table), attacks, self.prices, self.mix, self.multipliers)
+        return Claim(light(self.table), attacks, self.prices, self.mix, self.multipliers)
 
     def vulnerable_guesses(self) -> BoolArray:
         """The guesses that hurt more than the program thought, the worst few of every release."""

@@ -11,13 +11,13 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
 from hideseek.errors import BudgetError, SolverError, broken_rule, rule_text
-from hideseek.game.game import Alternatives, Objective, Rows, budget_too_small
-from hideseek.solvers.certificate import Answer, onto_rows, stochastic
+from hideseek.game.game import Alternatives, LinearRows, Objective, budget_too_small
+from hideseek.solvers.certificate import Claim, onto_rows, stochastic
 from hideseek.solvers.interior_point import least_loss, solvable
 from hideseek.util.arrays import BoolArray, FloatArray, refuse_if_too_large
 
 
-def full_program(problem: Alternatives) -> Answer:
+def full_program(problem: Alternatives) -> Claim:
     """Solve the whole program.
 
     Variables: f[i, o]; then y[s, o], what the adversary errs by in game s on release o; then z, the objective's
@@ -58,7 +58,7 @@ def full_program(problem: Alternatives) -> Answer:
         size = len(game.error) * releases
         attacks.append(dual[start : start + size].reshape(-1, releases).T / max(share, 1e-12))
         start += size
-    return Answer(
+    return Claim(
         table=result.x[: inputs * releases].reshape(inputs, releases),
         attacks=tuple(attacks),
         prices=dual[count : count + len(games)] * risk / units,
@@ -118,13 +118,13 @@ def minimise(
     return result
 
 
-def row_kinds(rows: Rows) -> tuple[BoolArray, BoolArray, BoolArray]:
+def row_kinds(rows: LinearRows) -> tuple[BoolArray, BoolArray, BoolArray]:
     """Which extra rows are equations, which are bounded above, and which below."""
     same = rows.lower == rows.upper
     return same, ~same & np.isfinite(rows.upper), ~same & np.isfinite(rows.lower)
 
 
-def row_multipliers(rows: Rows, inputs: int, result: OptimizeResult) -> FloatArray:
+def row_multipliers(rows: LinearRows, inputs: int, result: OptimizeResult) -> FloatArray:
     """The multipliers of the extra rows, gathered from where :func:`minimise` put them."""
     same, upper, low = row_kinds(rows)
     multipliers = np.zeros(len(rows.lower))

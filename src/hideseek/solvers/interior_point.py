@@ -1,4 +1,4 @@
-"""Rows that are the same for every release make f dense, and then an interior point beats the double oracle.
+"""LinearRows that are the same for every release make f dense, and then an interior point beats the double oracle.
 
 Both programs over such rows have the one form
 
@@ -26,7 +26,7 @@ from scipy import sparse
 from hideseek.errors import broken_rule
 from hideseek.game.game import Alternatives, Game
 from hideseek.game.mechanism import Mechanism
-from hideseek.solvers.certificate import Answer, one_hot, onto_rows, relative_gap, rounding_of, stochastic, upper_bound
+from hideseek.solvers.certificate import Claim, one_hot, onto_rows, relative_gap, rounding_of, stochastic, upper_bound
 from hideseek.util.arrays import FloatArray, refuse_if_too_large
 from hideseek.util.boundary import checked
 
@@ -75,7 +75,7 @@ class Program:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class Iterate:
     """Where the method stands, or a step: U and the slack of its rows, their multipliers, those of the sums, ``worth``,
     and the budget's slack and price."""
 
@@ -86,18 +86,18 @@ class Point:
     spare: float
     price: float
 
-    def moved(self, step: Point, primal: float, dual: float) -> Point:
+    def moved(self, step: Iterate, primal: float, dual: float) -> Iterate:
         """This point after a step, of different lengths on the two sides."""
         length = {"values": primal, "slack": primal, "spare": primal, "weight": dual, "worth": dual, "price": dual}
         names = [field.name for field in fields(self)]
-        return Point(**{name: getattr(self, name) + length[name] * getattr(step, name) for name in names})
+        return Iterate(**{name: getattr(self, name) + length[name] * getattr(step, name) for name in names})
 
     @property
     def complementarity(self) -> float:
         """The distance between the primal and the dual objective, when both are feasible."""
         return float(np.vdot(self.slack, self.weight) + self.spare * self.price)
 
-    def room(self, step: Point) -> tuple[float, float]:
+    def room(self, step: Iterate) -> tuple[float, float]:
         """How far the step can go on either side before something turns negative, at most 1."""
         pairs = (
             ((self.slack, step.slack), (self.spare, step.spare)),
@@ -110,7 +110,7 @@ class Point:
 class Newton:
     """The equations of one round, solved for several right-hand sides with the same factors."""
 
-    def __init__(self, program: Program, point: Point) -> None:
+    def __init__(self, program: Program, point: Iterate) -> None:
         self.program, self.point = program, point
         inputs = program.inputs
         self.steepness = program.objective + point.price * program.cost + program.transposed(point.weight)
@@ -133,7 +133,7 @@ class Newton:
         wrong = np.abs(self.steepness * self.point.values).sum() + np.abs(self.excess) @ multipliers
         return float(self.point.complementarity + wrong)
 
-    def step(self, rows: FloatArray, budget: float) -> Point:
+    def step(self, rows: FloatArray, budget: float) -> Iterate:
         """The step that takes slack x multiplier down by ``rows`` and, of the budget, by ``budget``, to first order."""
         point, program = self.point, self.program
         downhill = program.transposed(rows / point.slack) - self.steepness
@@ -146,10 +146,10 @@ class Newton:
         slack = -program.times(values)
         weight = -(rows + point.weight * slack) / point.slack
         spare = -self.excess[-1] - float(np.vdot(program.cost, values))
-        return Point(values, slack, weight, worth[:-1], spare, float(worth[-1]))
+        return Iterate(values, slack, weight, worth[:-1], spare, float(worth[-1]))
 
 
-def inverse_factors(program: Program, point: Point) -> FloatArray:
+def inverse_factors(program: Program, point: Iterate) -> FloatArray:
     """F[o] with F F' the inverse of A' D A, D being the multipliers over the slacks of that release's rows."""
     normal = program.normal(point.weight / point.slack)
     unit = 1 / np.sqrt(np.einsum("oii->oi", normal))
@@ -161,7 +161,7 @@ def inverse_factors(program: Program, point: Point) -> FloatArray:
 @np.errstate(all="ignore")  # what overflows gets no nearer, and the best point stays
 def interior_point(
     program: Program, tolerance: float, deadline: float = np.inf, progress: Progress | None = None
-) -> tuple[Point, int, bool]:
+) -> tuple[Iterate, int, bool]:
     """The best point found, the number of rounds, and whether time ran out.
 
     Ends when the objectives are no further apart than ``tolerance``, relatively, or when rounding lets them no nearer.
@@ -189,7 +189,7 @@ def interior_point(
     return best, count, False
 
 
-def start(program: Program) -> Point:
+def start(program: Program) -> Iterate:
     """Every release alike, which leaves something to spare in every row, and the multipliers to balance the slacks."""
     height, releases = program.objective.shape
     values = np.full((height, releases), -1 / releases)
@@ -197,10 +197,10 @@ def start(program: Program) -> Point:
     slack = -program.times(values)
     spare = max(program.budget - float(np.vdot(program.cost, values)), 0.1)
     balance = 1 / (program.inputs * releases)
-    return Point(values, slack, balance / slack, np.zeros(program.inputs), spare, balance / spare)
+    return Iterate(values, slack, balance / slack, np.zeros(program.inputs), spare, balance / spare)
 
 
-def corrected(newton: Newton) -> Point:
+def corrected(newton: Newton) -> Iterate:
     """The point after a predicted step, corrected as often as that makes it longer."""
     point = newton.point
     rows, budget = point.slack * point.weight, point.spare * point.price
@@ -243,7 +243,7 @@ def rows_of(game: Game) -> sparse.csr_array:
 
 def game_answer(
     game: Game, tolerance: float, deadline: float = np.inf, progress: Progress | None = None
-) -> tuple[Answer, int, bool]:
+) -> tuple[Claim, int, bool]:
     """The game's mechanism, attack, price and multipliers; the rounds; and whether time ran out.
 
     Errors are in units of the prior risk and costs in units of the budget, as in :func:`full_program`.
@@ -266,7 +266,7 @@ def game_answer(
             progress(count, -upper * risk, -lower * risk)
 
     point, rounds, late = interior_point(program, tolerance, deadline, report)
-    answer = Answer(
+    answer = Claim(
         table=point.values[:inputs],
         attacks=(point.weight[thin.shape[0] :].T,),
         prices=np.array([point.price * risk / unit]),
@@ -294,13 +294,13 @@ class LeastLoss:
 def least_loss(game: Game, tolerance: float = 1e-6) -> LeastLoss:
     """The mechanism of least expected quality loss that keeps the game's rows, with the proof.
 
-    The rows must be the same for every release (:meth:`Rows.for_each_release`); error and budget play no part. No
+    The rows must be the same for every release (:meth:`LinearRows.for_each_release`); error and budget play no part. No
     mechanism loses less than ``bound``, by weak duality; ``gap`` is relative, and ends at ``tolerance`` or where
     rounding does.
 
     >>> from dataclasses import replace
-    >>> from hideseek.game.game import Rows
-    >>> twice = Rows.for_each_release([[1, -2], [-2, 1]], releases=2)  # neither input is twice as likely as the other
+    >>> from hideseek.game.game import LinearRows
+    >>> twice = LinearRows.for_each_release([[1, -2], [-2, 1]], releases=2)  # neither is twice as likely as the other
     >>> game = Game.from_prior([0.5, 0.5], 1 - np.eye(2), 1 - np.eye(2), budget=1)
     >>> least = least_loss(replace(game, rows=twice))
     >>> round(least.quality_loss, 6), least.gap <= 1e-6
@@ -321,7 +321,7 @@ def least_loss(game: Game, tolerance: float = 1e-6) -> LeastLoss:
     # where nothing is to be guessed and a unit of loss is worth 1, the bound on the game is what can still be saved
     unguessed = Alternatives((Game(np.zeros((1, inputs)), game.cost, loss, game.rows),))
     multipliers = point.weight[inputs:].ravel() * unit
-    answer = Answer(table, (np.ones((releases, 1)),), np.ones(1), np.ones(1), multipliers)
+    answer = Claim(table, (np.ones((releases, 1)),), np.ones(1), np.ones(1), multipliers)
     bound = max(0.0, loss - upper_bound(unguessed, answer, rounding_of(unguessed)))
     return LeastLoss(
         Mechanism(table, game.inputs, game.releases), loss, bound, bound, relative_gap(bound, loss, game.saturation)

@@ -25,7 +25,7 @@ from array_api_compat import array_namespace
 
 from hideseek.errors import MissingExtraError, broken_rule
 from hideseek.game.game import Alternatives
-from hideseek.solvers.certificate import Answer, Certificate, certify
+from hideseek.solvers.certificate import Certificate, Claim, certify
 from hideseek.solvers.interior_point import Progress
 from hideseek.util.arrays import FloatArray, light
 
@@ -106,11 +106,11 @@ class RegretMatching:
         price = (low + high) / 2
         return privacy, bound(price), price
 
-    def answer(self, price: float, trace: float) -> Answer:
+    def answer(self, price: float, trace: float) -> Claim:
         """The mean laws, without what is no more than a ``trace`` of early rounds and would make tables dense."""
         laws = (as_numpy(law) for law in (self.mean_table, self.mean_attack))
         table, attack = (light(np.where(law > trace, law, 0)) for law in laws)
-        return Answer(table, (attack,), np.array([price]), np.ones(1), np.zeros(0))
+        return Claim(table, (attack,), np.array([price]), np.ones(1), np.zeros(0))
 
 
 def as_numpy(array: Array) -> FloatArray:

@@ -19,7 +19,7 @@ from hideseek.game.game import Alternatives, Game, Objective, as_alternatives
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import privacies, relative_gap, repaired_table
 from hideseek.solvers.dispatch import Solution
-from hideseek.solvers.double_oracle import DoubleOracle, Point
+from hideseek.solvers.double_oracle import DoubleOracle, RestrictedSolution
 from hideseek.solvers.full_program import safe_mechanism
 from hideseek.solvers.restricted_program import Pairs, mark_largest
 from hideseek.util.arrays import FloatArray, dense, scalar
@@ -110,11 +110,11 @@ class _Preference(DoubleOracle):
 
     def best_table(self) -> FloatArray | None:
         """Alternate until the second game's value is known well enough; None if the first game's was never kept."""
-        best: Point | None = None
+        best: RestrictedSolution | None = None
         lower, upper = -np.inf, self.problem.games[1].prior_risk
         while True:
             self.rounds += 1
-            point = Point(self, self.run())
+            point = RestrictedSolution(self, self.run())
             kept, value = point.privacies
             if kept >= self.least and value > lower:
                 lower, best = value, point

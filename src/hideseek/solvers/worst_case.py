@@ -91,7 +91,7 @@ def worst_error(game: Game, table: FloatArray) -> float:
 
 
 def program_rows(game: Game, margin: float) -> tuple[sparse.csr_array, FloatArray]:
-    """Rows A [x, z] <= b over x[i, o, g], the chance that input i releases o and provokes g, and the value z.
+    """LinearRows A [x, z] <= b over x[i, o, g], the chance that input i releases o and provokes g, and the value z.
 
     z <= every input's error; the budget; a provoked guess is better than every other one by ``margin``.
     """

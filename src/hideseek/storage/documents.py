@@ -13,8 +13,8 @@ from hideseek.errors import ParameterError, broken_rule
 from hideseek.metrics import Metric
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
+from hideseek.storage.regions_document import RegionsDocument, regions_from
 from hideseek.traces.reading import checked_step
-from hideseek.util.private_files import RegionsDocument, regions_from
 
 NESTED = 16  # metrics in one another
 MOST = 2**20  # places

@@ -12,15 +12,10 @@ import numpy as np
 from hideseek.errors import HideseekError, ParameterError, TraceError
 from hideseek.model.mobility import MarkovProfile, refuse_large_chain, regions_of
 from hideseek.model.regions import Regions
+from hideseek.storage.regions_document import RegionsDocument, regions_document, regions_from
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
-from hideseek.util.private_files import (
-    RegionsDocument,
-    read_plain_file,
-    regions_document,
-    regions_from,
-    write_privately,
-)
+from hideseek.util.private_files import read_plain_file, write_privately
 
 VERSION = 1
 LARGEST = 256 * 2**20  # bytes

@@ -19,7 +19,6 @@ from scipy.special import stdtrit
 
 from hideseek.adversary.hidden_markov import Course, likeliest_guesses
 from hideseek.adversary.through_time import Adversary, estimates
-from hideseek.designing.deployed_run import Advance
 from hideseek.errors import ParameterError, broken_rule
 from hideseek.experiments.user_days import ahead_of_utc
 from hideseek.game.game import Game
@@ -32,6 +31,7 @@ from hideseek.solvers.dispatch import solve
 from hideseek.traces.reading import check_traces
 from hideseek.util.arrays import IntArray, whole_number, worker_count
 from hideseek.util.boundary import checked
+from hideseek.util.progress import Advance
 
 SMOOTHING = 0.05  # share of the moves of a profile that may go anywhere: new days bring new places
 SHARE = 0.2  # of the saturating budget

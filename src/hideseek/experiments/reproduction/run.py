@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from hideseek.designing.deployed_run import Advance
 from hideseek.errors import broken_rule
 from hideseek.experiments.reproduction.findings import Reproduction
 from hideseek.experiments.reproduction.numbers import (
@@ -24,6 +23,7 @@ from hideseek.experiments.user_days import UserDay, days_of, drawn_from
 from hideseek.model.regions import Grid
 from hideseek.util.arrays import scalar, worker_count
 from hideseek.util.boundary import checked
+from hideseek.util.progress import Advance
 
 
 @checked

@@ -1,0 +1,322 @@
+"""All mechanisms on one scale: equal loss, the same adversaries, and nothing above the optimum."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hideseek import Estimate, Grid, MarkovProfile, Mechanism, ParameterError, save_profile, solve, synthetic_city
+from hideseek.adversary import correlation_aware_error, expected_error
+from hideseek.adversary.hidden_markov import Course
+from hideseek.adversary.through_time import Adversary, estimates, policy_loss
+from hideseek.baselines import RIVALS
+from hideseek.baselines.plain import coin
+from hideseek.baselines.rival import Rival, Setting
+from hideseek.errors import CertificateError
+from hideseek.experiments.comparison import ENDS, _Measure, calibrated, compare
+from hideseek.experiments.comparison_pages import facts_of, frame_of, in_short, table_of, write_pages
+from hideseek.game.mechanism import Policy
+from hideseek.metrics import distance, squared
+from hideseek.model import distances
+from tests.adversary.test_policies import Always
+from tests.baselines.test_baselines import town, turned
+
+CITY = synthetic_city(people=1, days=7)
+PROFILE = MarkovProfile.fit(CITY, Grid.covering(CITY, rows=3, columns=3), smoothing=0.05)
+METRES = distance(PROFILE.regions)
+SETTING = Setting(PROFILE, METRES, squared(METRES))
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return compare(PROFILE, METRES, squared(METRES), 0.1 * SETTING.game.saturation, accesses=20, walks=60, workers=1)
+
+
+def test_every_rival_loses_as_much_as_the_codebook(comparison):
+    assert {row.mechanism for row in comparison.rows} >= {"codebook", "optimal sporadic", *(r.name for r in RIVALS)}
+    for row in comparison.rows:
+        if row.mechanism not in ENDS:  # what is simulated jumps where another release is drawn
+            allowed = 1e-3 if row.quality_loss.exact else 5e-3
+            assert row.quality_loss == pytest.approx(comparison.quality_loss, rel=allowed)
+
+
+def test_the_ends_lose_nothing_and_tell_nothing(comparison):
+    rows = {row.mechanism: row for row in comparison.rows}
+    assert rows["truth"].quality_loss == rows["truth"].window == rows["truth"].filter == 0
+    assert rows["constant"].quality_loss == pytest.approx(SETTING.game.saturation)
+    assert rows["constant"].smoother == pytest.approx(SETTING.game.prior_risk)
+
+
+def test_who_knows_more_errs_less_and_none_errs_more_than_the_optimum(comparison):
+    for row in comparison.rows:
+        off = 3 * max(value - value.interval[0] for value in (row.window, row.filter, row.smoother)) + 1e-6
+        assert row.smoother <= row.filter + off
+        assert row.filter <= row.window + off
+        assert row.window <= row.ceiling + off
+        bound = solve(SETTING.game.with_budget(row.quality_loss.interval[1])).bound
+        assert row.ceiling == pytest.approx(bound, rel=1e-9)
+
+
+def test_a_window_of_one_release_is_the_correlation_aware_attack(comparison):
+    sporadic = next(row for row in comparison.rows if row.mechanism == "optimal sporadic")
+    optimum = solve(SETTING.game.with_budget(comparison.quality_loss)).mechanism
+    first, later = expected_error(SETTING.game, optimum), correlation_aware_error(PROFILE, optimum, METRES)
+    assert sporadic.window == pytest.approx((first + 19 * later) / 20)
+
+
+@pytest.mark.parametrize("rival", RIVALS, ids=lambda rival: rival.name)
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6), turn=st.floats(0.35, 0.65))
+def test_no_rival_beats_the_optimum_in_any_town(rival, seed, turn):
+    """Exactly, by enumeration of all that may be exposed: for a table in its own game, for a policy along a way."""
+    profile = town(seed, 3)
+    setting = Setting(profile, distance(profile.regions), squared(distance(profile.regions)))
+    made = turned(rival, setting, turn)
+    if isinstance(made, Mechanism):
+        loss, error = float(np.vdot(setting.game.cost, made.table)), expected_error(setting.game, made)
+    else:
+        course = Course(made, profile, setting.privacy, 4)
+        loss, error = policy_loss(course, setting.quality), estimates(course, (Adversary.FILTER,))[Adversary.FILTER]
+        assert isinstance(made, Policy)
+        assert error.exact
+    bound = solve(setting.game.with_budget(loss)).bound
+    assert error <= bound * (1 + 1e-9) + 1e-9
+
+
+def test_what_beats_the_optimum_is_not_believed(comparison):
+    row = comparison.rows[0]
+    with pytest.raises(CertificateError, match="beats the optimum"):
+        replace(row, window=Estimate(row.ceiling * 1.001))
+    near = Estimate(row.ceiling + 0.29, (row.ceiling + 0.19, row.ceiling + 0.39))
+    assert replace(row, filter=near).filter == near
+
+
+@given(st.floats(-2, 2), st.floats(0.1, 3))
+def test_a_dial_is_turned_until_the_loss_is_the_target(exponent, power):
+    target = 10.0**exponent
+    found = calibrated(lambda noise: Estimate(noise**power), (1e-6, 1e6), target)
+    if 1e-6**power < target < 1e6**power:
+        assert found**power == pytest.approx(target, rel=2e-6)
+    assert calibrated(lambda share: Estimate(500 * share), (0.0, 1.0), target) == pytest.approx(target / 500, rel=2e-6)
+    assert calibrated(lambda noise: Estimate(5 + noise), (1.0, 2.0), 3.0) == 1.0
+    assert calibrated(lambda noise: Estimate(5 + noise), (1.0, 2.0), 9.0) == 2.0
+
+
+def test_a_steep_dial_is_turned_far_enough():
+    """As of squares, which let several places in at nearly the same size."""
+    found = calibrated(lambda noise: Estimate(np.clip((noise - 3329.0) / 1e-6, 0, 1)), (1.0, 1e6), 0.3)
+    assert (found - 3329.0) / 1e-6 == pytest.approx(0.3, rel=1e-3)
+
+
+def test_the_pages_hold_every_row(comparison, tmp_path):
+    files = write_pages(comparison, "distance, m", "squared distance, m²", "m", tmp_path)
+    assert {path.name for path in files.values()} == {
+        "comparison.csv", "report.html", "comparison.pdf", "comparison.png",
+    }  # fmt: skip
+    assert files["figure, pdf"].read_bytes().startswith(b"%PDF")
+    report = files["report"].read_text()
+    for row in comparison.rows:
+        assert row.mechanism in report
+        assert row.noise is None or f"<td>{row.noise:.4g}</td>" in report
+        assert row.reference in report
+    assert "http" not in report.replace("http://www.w3.org", "")  # stands alone
+    frame = frame_of(comparison)
+    assert (frame["filter_low"] <= frame["filter"]).all()
+    assert len(table_of(comparison).rows) == len(frame) == len(facts_of(comparison)["rows"])
+
+
+def test_the_command_prints_rows_for_machines(run, tmp_path):
+    save_profile(town(3, 3), tmp_path / "town.json")
+    status, out, err = run("compare", "--data", "town.json", "--accesses", 3, "--workers", 1, "--json")
+    assert status == 0, err
+    found = json.loads(out)
+    for row in found["rows"]:
+        assert {"mechanism", "window", "filter", "smoother", "viterbi", "quality_loss"} <= row.keys()
+    assert {row["mechanism"] for row in found["rows"]} > {rival.name for rival in RIVALS}
+    assert "tell nothing about the place" in found["assumption"]
+    status, out, err = run("compare", "--data", "town.json", "--accesses", 3, "--workers", 1, "--budget", "10%")
+    assert status == 0, err
+    assert "report.html" in out
+    assert "planar Laplace" in out
+    assert "tell nothing about the place" in out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"profile": "me"}, "'profile'"),
+        ({"budget": -1}, "'budget'"),
+        ({"walks": 1}, "'walks'"),
+        ({"accesses": 0}, "'accesses'"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(wrong, match):
+    given = {"profile": PROFILE, "privacy": METRES, "quality": METRES, "budget": 100.0, "rivals": (), "workers": 1}
+    with pytest.raises(ParameterError, match=match):
+        compare(**(given | wrong))
+
+
+@pytest.mark.parametrize("adversary", ["window", "filter", "smoother"])
+def test_an_error_above_the_ceiling_is_believed_within_three_half_widths(comparison, adversary):
+    row = comparison.rows[0]
+
+    def above(half_widths):
+        error = row.ceiling + half_widths * 0.1
+        return replace(row, **{adversary: Estimate(error, (error - 0.1, error + 0.1))})
+
+    assert getattr(above(2.99), adversary) > row.ceiling
+    for too_far in (lambda: above(3.01), lambda: replace(row, **{adversary: Estimate(row.ceiling * (1 + 1e-6))})):
+        with pytest.raises(CertificateError, match="beats the optimum"):
+            too_far()
+
+
+def test_losses_are_equal_to_one_in_a_hundred(comparison):
+    row, loss = comparison.rows[0], comparison.quality_loss
+    for share, equal in ((1.0, True), (1.0099, True), (0.9901, True), (1.0101, False), (0.9899, False)):
+        assert comparison.equal(replace(row, quality_loss=Estimate(share * loss))) is equal
+
+
+def test_rows_come_by_equal_loss_and_then_by_privacy_with_the_ends_last():
+    """Two rivals whose dials turn nothing stand behind the others, before the truth and the constant place."""
+    profile = town(3, 3)
+    metres = distance(profile.regions)
+    setting = Setting(profile, metres, metres)
+    stuck = [
+        Rival(
+            name, "Nobody 2000", "nothing", lambda setting, _, share=share: coin(setting.game, share), lambda _: (0, 1)
+        )
+        for name, share in (("all but truth", 0.01), ("all but constant", 0.95))
+    ]
+    found = compare(
+        profile, metres, metres, 0.3 * setting.game.saturation, [*stuck, *RIVALS[:3]], accesses=3, workers=1
+    )
+    assert [row.mechanism for row in found.rows[-4:]] == ["all but constant", "all but truth", "constant", "truth"]
+    *equal, _, _, _, _ = found.rows
+    assert len(equal) == 5
+    assert all(row.quality_loss == pytest.approx(found.quality_loss, rel=0.01) for row in equal)
+    filters = [float(row.filter) for row in equal]
+    assert filters == sorted(filters, reverse=True)
+    assert len(set(filters)) > 1
+    assert [row.mechanism for row in found.rows if not found.equal(row)] == [row.mechanism for row in found.rows[-4:]]
+
+
+def test_with_no_budget_everybody_tells_the_truth(tmp_path):
+    profile = town(3, 3)
+    metres = distance(profile.regions)
+    found = compare(profile, metres, metres, 0.0, accesses=3, walks=10, workers=1)
+    assert {row.mechanism for row in found.rows} > {rival.name for rival in RIVALS}
+    assert found.quality_loss == pytest.approx(0, abs=1e-9)
+    for row in found.rows:
+        if row.mechanism == "constant":
+            assert row.filter == pytest.approx(found.prior_risk)
+        else:  # a dial turned down leaves next to nothing; sets of likely places leave a hundredth out
+            assert row.filter <= 0.02 * found.prior_risk
+            assert row.quality_loss <= 0.02 * metres_of(profile)
+    write_pages(found, "distance, m", "distance, m", "m", tmp_path)
+
+
+def metres_of(profile):
+    return float(distances(profile.regions).max())
+
+
+@pytest.mark.parametrize("typical", [1.0, 1.2, 0.9, 4.0, 0.1])
+def test_where_few_walks_are_not_typical_the_whole_dial_is_searched_again(monkeypatch, typical):
+    """A tenth of the walks makes a dial look ``typical`` times as costly as it is."""
+    few_walks, spans = [], []
+
+    def loss(measure, policy):
+        few_walks.append(measure.walks < 200)
+        return Estimate(policy.table.item() * (typical if few_walks[-1] else 1.0))
+
+    def turned(measure, rival, span, target):
+        spans.append(span)
+        return ordinary(measure, rival, span, target)
+
+    ordinary = _Measure.turned
+    monkeypatch.setattr(_Measure, "loss", loss)
+    monkeypatch.setattr(_Measure, "turned", turned)
+    monkeypatch.setattr(_Measure, "row", lambda _, name, reference, dial, noise, made: (noise, made.table.item()))
+    rival = Rival("dial", "Nobody 2000", "noise", lambda _, noise: Always(np.array([[noise]])), lambda _: (1e-3, 1e3))
+    found = _Measure(SETTING, accesses=3, walks=200, seed=0).calibrated_row(rival, target=5.0)
+    assert found == pytest.approx((5.0, 5.0), rel=1e-5)
+    assert any(few_walks)
+    assert [span == (1e-3, 1e3) for span in spans] == [True, False] + [True] * (typical in (4.0, 0.1))
+
+
+@pytest.mark.parametrize("target", [0.1, 0.3, 0.5, 0.8])
+def test_a_dial_of_nine_decades_is_turned_by_decades(target):
+    """Where each of them costs as much, the first try is right; every try may be the solution of a program."""
+    tried = []
+
+    def loss(noise):
+        tried.append(noise)
+        return Estimate((np.log10(noise) + 6) / 9)
+
+    assert calibrated(loss, (1e-6, 1e3), target) == pytest.approx(10 ** (9 * target - 6), rel=1e-4)
+    assert len(tried) <= 5  # the ends, which are asked twice, and what lies between
+
+
+@pytest.mark.parametrize(
+    ("error", "half", "words"),
+    [
+        (3668.2, 31.2, "3668±31"),
+        (3668.24, 0.52, "3668.2±0.5"),
+        (0.012345, 0.00021, "0.0123±0.0002"),
+        (12.0, 0.012, "12.00±0.01"),
+        (1234567.0, 0.0, "1.235e+06"),
+        (0.123456, 0.0, "0.1235"),
+        (0.0, 0.0, "0"),
+    ],
+)
+def test_no_more_digits_are_shown_than_count(error, half, words):
+    assert in_short(Estimate(error, (error - half, error + half))) == words
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    """The profiles that the command would compare mechanisms for."""
+    profiles = []
+
+    def stop(profile, *_, **__):
+        profiles.append(profile)
+        raise ParameterError("no further")
+
+    monkeypatch.setattr(sys.modules["hideseek.compare"], "compare", stop)
+    return profiles
+
+
+def test_traces_are_learned_on_a_grid_of_few_places_and_a_profile_is_taken_as_it_is(run, tmp_path, compared):
+    generator = np.random.default_rng(0)
+    when = pd.date_range("2024-01-01", periods=500, freq="5min", tz="UTC")
+    sides = {"latitude": generator.uniform(45, 45.1, 500), "longitude": generator.uniform(6, 6.1, 500)}
+    traces = pd.DataFrame({"user_id": "a", "tracked_at": when} | sides)
+    traces.to_csv(tmp_path / "a.csv", index=False)
+
+    def places(rows, columns):
+        return len(np.unique(Grid.covering(traces, rows, columns).locate(traces["latitude"], traces["longitude"])))
+
+    assert places(4, 10) > 30 >= places(3, 8)
+    _, _, err = run("compare", "--data", "a.csv")
+    assert compared[-1].places == places(3, 8)
+    assert f"took a grid of 3x8, with {places(3, 8)} places" in err
+
+    _, _, err = run("compare", "--data", "a.csv", "--grid", "4x10")
+    assert compared[-1].places == places(4, 10)
+    assert f"{places(4, 10)} places may take minutes" in err
+
+    save_profile(compared[-1], tmp_path / "a.json")
+    _, _, err = run("compare", "--data", "a.json")
+    assert [profile.places for profile in compared] == [places(3, 8), places(4, 10), places(4, 10)]
+    assert "took a grid" not in err
+
+    traces.assign(latitude=45.0 + 0.1 * (traces.index % 2)).iloc[:20].to_csv(tmp_path / "b.csv", index=False)
+    _, _, err = run("compare", "--data", "b.csv")
+    assert compared[-1].places <= 20
+    assert "note" not in err

@@ -1,0 +1,1004 @@
+"""Every user of a data set protected: the same as one by one, whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import stat
+import subprocess
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict, replace
+from importlib.metadata import version
+from pathlib import Path
+from threading import Barrier, BrokenBarrierError
+from types import SimpleNamespace
+
+import fsspec
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from hideseek import Codebook, Grid, MarkovProfile, ParameterError, Scenario
+from hideseek.cli import many_people as many
+from hideseek.cli import terminal
+from hideseek.codebook.codebook import codebook_from
+from hideseek.errors import EngineError, MissingExtraError, OutputError, SolverError, TraceError
+from hideseek.fleet import Fleet, Job, engines, outputs, run_fleet
+from hideseek.fleet import job as jobs
+from hideseek.fleet import run as running
+from hideseek.fleet.job import FleetRow, protect
+from tests.support.fleets import CITY, JOB
+
+WORDS = ("--grid", "1x2", "--privacy", "hamming")
+
+
+def without_times(folder) -> bytes:
+    """A table as bytes, less what the clock said."""
+    with pa.BufferOutputStream() as sink:
+        parquet.write_table(parquet.read_table(Path(folder, "labels.parquet")).drop_columns("seconds"), sink)
+        return sink.getvalue().to_pybytes()
+
+
+def assert_same(one, other):
+    assert without_times(one) == without_times(other)
+    books = [{path.relative_to(root): path.read_bytes() for path in root.rglob("*.hideseek")} for root in (one, other)]
+    assert books[0] == books[1]
+    assert books[0]
+
+
+def labels_of(folder) -> pd.DataFrame:
+    return pd.read_parquet(Path(folder, "labels.parquet")).set_index("user")
+
+
+# what is in the table
+
+
+def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
+    status, out, err = run(
+        "fleet", city, "--out", "all", "--grid", "1x2", "--budget", "20%", "--budget", "1e5", "--workers", 2, "--json"
+    )
+    assert status == 0, err
+    facts = json.loads(out)
+    assert facts["labels"] == str(Path("all", "labels.parquet").absolute())
+    table = pd.read_parquet(facts["labels"])
+    assert table["budget"].tolist() == ["20%", "100000"] * 4
+    assert (facts["users"], facts["codebooks"], facts["reused"], facts["unusable"]) == (4, 8, 0, 0)
+    assert facts["told_apart_by"] == "column"
+    assert facts["kept"] == pytest.approx(table["kept"].mean())
+    assert facts["seconds"] == pytest.approx(table["seconds"].sum() / 4)
+    row = table.iloc[6]
+    assert run("learn", city, "--user", row["user"], "--grid", "1x2", "--out", "p.json")[0] == 0
+    book = json.loads(run("design", "p.json", "--budget", row["budget"], "--out", "p.hideseek", "--json")[1])
+    assert Path("all", row["codebook"]).read_bytes() == Path("p.hideseek").read_bytes()
+    assert (row["bytes"], row["places"]) == (Path("p.hideseek").stat().st_size, book["places"])
+    assert (row["budget_value"], row["worst_loss"]) == (book["budget"], book["deployed"]["worst_loss"])
+    gaps = [1 - stage["privacy"] / stage["bound"] for stage in book["stages"]]
+    assert row["gap"] == pytest.approx(max(gaps), abs=1e-12)
+    label = json.loads(run("evaluate", "p.hideseek", "p.json", "--json")[1])
+    for name, (low, high) in label.pop("intervals").items():
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == (low, high)
+    del label["hit_rates"], label["assumption"]
+    assert label.pop("worst_loss") == pytest.approx(row["worst_loss"], rel=1e-9)
+    assert {name: row[name] for name in label} == label
+    assert row["fixes"] == (CITY["user_id"] == row["user"]).sum()
+
+
+def test_the_columns_are_these_whatever_the_users(undisturbed):
+    table = parquet.read_table(undisturbed / "labels.parquet")
+    assert table.column_names == list(FleetRow.__struct_fields__)
+    kinds = {"string": str, "int64": int, "double": float}
+    for field in table.schema:
+        assert str(kinds[str(field.type)].__name__) in str(FleetRow.__annotations__[field.name]), field.name
+
+
+def test_results_are_their_owners_only_and_codebooks_can_be_loaded(undisturbed):
+    files = [path for path in undisturbed.rglob("*") if path.is_file()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    for folder in (undisturbed, undisturbed / "codebooks", undisturbed / "done"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert len([Codebook.load(path) for path in undisturbed.rglob("*.hideseek")]) == 4
+
+
+def test_neither_the_number_of_workers_nor_the_order_of_the_files_matters(city, undisturbed, tmp_path):
+    (tmp_path / "shuffled").mkdir()
+    for number, rows in enumerate(np.array_split(np.random.default_rng(0).permutation(len(CITY)), 3)):
+        CITY.iloc[rows].to_csv(tmp_path / "shuffled" / f"{number}.csv", index=False)
+    run_fleet(tmp_path / "shuffled", tmp_path / "three", JOB, workers=3)
+    assert_same(tmp_path / "three", undisturbed)
+
+
+def test_the_fleet_is_told_in_words(run, undisturbed, city):
+    status, out, err = run("fleet", city, "--out", undisturbed, *WORDS)
+    assert status == 0, err
+    assert "4 users, 4 codebooks" in out
+    assert re.search(r"done by a run before\s*│\s*4", out)
+    assert "kept of the ceiling" in out
+    assert "labels.parquet" in out
+    facts = json.loads(run("fleet", city, "--out", undisturbed, *WORDS, "--json")[1])
+    for told in (" ".join(out.split()), facts["assumption"]):
+        assert "times of the accesses tell nothing about the place" in told
+
+
+def test_the_command_hands_every_option_over(run, monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        many, "fleet", lambda *call: calls.append(call) or Fleet("x", 5, 1, 2, {}, 3, 6, None, None, "folder")
+    )
+    words = "--grid 3x4 --box 1,2,3,4 --step 10min --memory 2 --gaps 3 --quality euclid --budget 5 --privacy hamming"
+    status, out, err = run("fleet", "data", "--out", "o", *words.split(), "--workers", 7, "--engine", "dask://h:1")
+    assert status == 0, err
+    job = Job((3, 4), (1, 2, 3, 4), "10min", 2, 3, ("hamming",), "euclid", ("5",))
+    assert [call[:5] for call in calls] == [(Path("data"), "o", job, 7, "dask://h:1")]
+    assert "3 users, 6 codebooks" in out
+    assert re.search(r"told apart by\s*│\s*folder", out)
+    assert re.search(r"no longer in the data, files still there\s*│\s*3", out)
+
+
+def test_who_could_not_protect_anybody_says_so_by_the_status(run, monkeypatch):
+    monkeypatch.setattr(many, "fleet", lambda *_: Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None, "folder"))
+    assert run("fleet", "data", "--out", "o")[0] == 1
+
+
+def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(many, "fleet", interrupted)
+    status, _, err = run("fleet", "data", "--out", "o")
+    assert status == 130
+    assert "The same command goes on" in err
+
+
+# what happens on the way
+
+
+def times_of(folder):
+    return {path.name: path.stat().st_mtime_ns for path in Path(folder).rglob("*") if path.parent.name != "out"}
+
+
+def test_nothing_finished_is_done_again_and_what_is_missing_is(city, undisturbed, tmp_path):
+    out = tmp_path / "out"
+    subprocess.run(["cp", "-rp", undisturbed, out], check=True)
+    before = times_of(out)
+    assert run_fleet(city, out, JOB, workers=1).reused == 4
+    assert {name for name, at in times_of(out).items() if before[name] != at} == set()
+    assert (out / "labels.parquet").read_bytes() == (undisturbed / "labels.parquet").read_bytes()
+    next(out.rglob("person-001.hideseek")).unlink()
+    (out / "done" / "person-002.json").write_bytes((out / "done" / "person-002.json").read_bytes()[:-9])
+    changed = CITY.drop(index=CITY.index[CITY["user_id"] == "person-003"][-1])
+    changed.to_csv(tmp_path / "changed.csv", index=False)
+    assert run_fleet(tmp_path / "changed.csv", out, JOB, workers=1).reused == 1
+    files = {f"person-00{k}.{end}" for k in (1, 2, 3) for end in ("json", "hideseek")}
+    assert files <= {name for name, at in times_of(out).items() if before.get(name) != at}
+    assert {name for name, at in times_of(out).items() if before.get(name) != at} - files <= {"hamming-20%", "done"}
+    assert labels_of(out).loc["person-003", "fixes"] == labels_of(undisturbed).loc["person-003", "fixes"] - 1
+
+
+TELLING = """
+import sys
+from hideseek.fleet import Job, run_fleet
+job = Job(grid=(1, 2), privacy=("hamming",))
+run_fleet(*sys.argv[1:], job, workers=2, progress=lambda *far: print(*far, flush=True))
+"""
+
+
+@contextmanager
+def told(city, out, reports):
+    """A run that has told so often how far it is, and is killed in the end."""
+    with subprocess.Popen([sys.executable, "-c", TELLING, city, out], stdout=subprocess.PIPE) as process:
+        for _ in range(reports):
+            assert process.stdout.readline()
+        yield process
+        process.kill()
+
+
+def test_killed_at_any_moment_it_goes_on_to_the_same_end(city, undisturbed, tmp_path):
+    command = [sys.executable, "-m", "hideseek", "fleet", city, "--out", tmp_path / "out", *WORDS, "--workers", "2"]
+    finished = set()
+    for reports in (1, 2, 4):  # while reading, before the first user, after some
+        with told(city, tmp_path / "out", reports):
+            pass
+        for path in tmp_path.rglob("*.hideseek"):
+            Codebook.load(path)
+        marks = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("done/*.json")}
+        assert all(msgspec.json.decode(path.read_bytes())["rows"] for path in marks)
+        assert finished <= set(marks.items())
+        finished = set(marks.items())
+    (tmp_path / "out" / "done").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "out" / "done" / ".person-001.json.x8f3k2q1").write_text('{"user":')
+    subprocess.run(command, check=True, capture_output=True)
+    assert_same(tmp_path / "out", undisturbed)
+    assert finished <= {(path, path.stat().st_mtime_ns) for path in tmp_path.rglob("done/*.json")}
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc")
+def test_workers_end_with_the_run_that_is_killed(city, tmp_path):
+    with told(city, tmp_path / "out", 3) as process:
+        tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+        workers = [os.pidfd_open(int(child)) for task in tasks for child in task.read_text().split()]
+    assert len(workers) >= 3  # two, and who looks after their semaphores
+    for worker in workers:
+        assert select.select([worker], [], [], 60)[0], "it lives on"
+        os.close(worker)
+
+
+def dies_once(user, traces, job):
+    """A task that kills its worker the first time it is tried."""
+    mark = Path(os.environ["DIED"], user)
+    if user == "person-001" and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return protect(user, traces, job)
+
+
+def dies_always(user, traces, job):
+    """A task that kills every worker that tries it."""
+    if user == "person-001":
+        with Path(os.environ["DIED"], user).open("a") as mark:
+            mark.write("x")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return protect(user, traces, job)
+
+
+def test_a_worker_that_dies_is_replaced_and_its_task_done_again(city, undisturbed, tmp_path, monkeypatch):
+    monkeypatch.setenv("DIED", str(tmp_path))
+    monkeypatch.setattr(running, "protect", dies_once)
+    assert run_fleet(city, tmp_path / "out", JOB, workers=2).unusable == 0
+    assert (tmp_path / "person-001").exists()
+    assert_same(tmp_path / "out", undisturbed)
+
+
+def test_a_user_who_kills_every_worker_is_listed_and_stops_nobody(city, undisturbed, tmp_path, monkeypatch):
+    monkeypatch.setenv("DIED", str(tmp_path))
+    with monkeypatch.context() as patched:
+        patched.setattr(running, "protect", dies_always)
+        found = run_fleet(city, tmp_path / "out", JOB, workers=2)
+    assert found.reasons == {running.DIED: 1}
+    assert len((tmp_path / "person-001").read_text()) in (engines.ATTEMPTS, engines.ATTEMPTS + 1)
+    labels, usual = labels_of(tmp_path / "out"), labels_of(undisturbed)
+    assert labels.loc["person-001", "reason"] == running.DIED
+    others = (table.drop("person-001").drop(columns="seconds") for table in (labels, usual))
+    pd.testing.assert_frame_equal(*others, check_dtype=False, check_exact=True)
+    # once there is no reason to die any more, the next run makes up for it
+    assert run_fleet(city, tmp_path / "out", JOB, workers=1).reused == 3
+    assert_same(tmp_path / "out", undisturbed)
+
+
+def born_with(name):
+    """The value of a variable that a process was started with."""
+    born = dict(pair.split("=", 1) for pair in Path("/proc/self/environ").read_text().split("\0") if "=" in pair)
+    return born.get(name)
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
+def test_a_worker_has_one_thread_from_its_birth(monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "8")
+    with engines.engine_of("joblib", 1) as engine:
+        names = iter([("OPENBLAS_NUM_THREADS",), ("OMP_NUM_THREADS",)])
+        assert {one for _, one in engines.each_result(engine, born_with, names)} == {"1"}
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
+def test_workers_end_with_the_engine_which_repeats_no_call_that_nobody_died_of():
+    with engines.engine_of("joblib", 1) as engine:
+        ((_, worker),) = engines.each_result(engine, os.getpid, iter([()]))
+        assert Path(f"/proc/{worker}").exists()
+        with pytest.raises(ZeroDivisionError):
+            engine.again(ZeroDivisionError(), abs, -1)
+    assert not Path(f"/proc/{worker}").exists()
+
+
+class Slow:
+    """An engine that finishes its calls one at a time, when it is waited for."""
+
+    def __init__(self):
+        self.most = self.open = 0
+
+    def workers(self):
+        return 3
+
+    def submit(self, function, *task):
+        self.open += 1
+        self.most = max(self.most, self.open)
+        future = Future()
+        future.set_result(function(*task))
+        return future
+
+    def again(self, error, function, *task):
+        raise error
+
+
+def test_calls_that_share_a_process_are_made_one_at_a_time():
+    both, met = Barrier(2), []
+
+    def work(number):
+        with suppress(BrokenBarrierError):  # nobody else is there, for as long as one cares to wait
+            both.wait(0.5)
+            met.append(number)
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(engines.alone, [work] * 2, range(2)))
+    assert not met
+
+
+def test_only_a_few_tasks_are_under_way_at_a_time():
+    engine, drawn = Slow(), []
+    tasks = ((drawn.append(k) or k,) for k in range(50))
+    for done, ((task,), result) in enumerate(engines.each_result(engine, lambda k: k * k, tasks), start=1):
+        engine.open -= 1
+        assert result == task * task
+        assert len(drawn) - done < 2 * engine.workers()
+    assert (done, engine.most) == (50, 6)
+
+
+def test_no_task_is_left_out_while_there_are_no_workers(monkeypatch):
+    monkeypatch.setattr(Slow, "workers", lambda _: 0)
+    found = engines.each_result(Slow(), abs, iter([(-1,), (-2,), (-3,)]))
+    assert dict(found) == {(-1,): 1, (-2,): 2, (-3,): 3}
+
+
+def test_progress_counts_users_from_those_done_before(city, undisturbed, tmp_path):
+    told = []
+    run_fleet(city, tmp_path / "out", JOB, workers=1, progress=lambda *news: told.append(news))
+    assert_same(tmp_path / "out", undisturbed)  # also with a single worker
+    assert told == [("reading", 1, 0), *(("users", done, 4) for done in range(5))]
+    told.clear()
+    (tmp_path / "out" / "done" / "person-003.json").unlink()
+    run_fleet(city, tmp_path / "out", JOB, workers=2, progress=lambda *news: told.append(news))
+    assert told == [("reading", 1, 0), ("users", 3, 4), ("users", 4, 4)]
+
+
+# users as they come
+
+FAR = 37.123456
+GOOD = "".join(f"{FAR + 0.05 * (k % 2)} -122.4 0 {1213084687 + 300 * k}\n" for k in range(20))
+HOSTILE = {
+    "empty": ("", "the file is empty"),
+    "words": (f"I was at {FAR}\n", "not recognised as cabspotting"),
+    "nan": (f"{FAR} nan 0 1213084687\n{FAR} 200 0 1213084688\n", "longitude must be a finite number"),
+    "bad": (f"{FAR} 200 0 1213084688\n", "longitude must be in [-180, 180]"),
+    "one": (f"{FAR} -122.4 0 1213084687\n", "traces that visit two or more places"),
+    "still": (f"{FAR} -122.4 0 1213084687\n{FAR} -122.4 0 1213094687\n", "traces that visit two or more places"),
+    "far": (f"-{FAR} 122.4 0 1213084687\n-{FAR} 122.5 0 1213094687\n", "around at least one fix"),
+}
+BOXED = Job(grid=(2, 2), box=(37.1, 37.2, -122.5, -122.3), privacy=("hamming",))
+
+
+def test_where_nobody_watches_progress_is_a_line_a_minute(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(terminal, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    with terminal.rate_bar("fleet") as advance:
+        for seconds, *news in ((1, "reading", 3, 0), (61, "reading", 9, 0), (62, "users", 0, 5), (130, "users", 2, 5)):
+            now[0] = seconds
+            advance(*news)
+    assert capsys.readouterr().err.splitlines() == ["fleet: reading 9", "fleet: users 2 of 5"]
+
+
+@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
+def test_users_who_cannot_be_used_are_listed_with_a_reason_that_tells_no_place(tmp_path):
+    folder = tmp_path / "cabs"
+    folder.mkdir()
+    for name, (text, _) in HOSTILE.items():
+        (folder / f"new_{name}.txt").write_text(text)
+    (folder / "new_good.txt").write_text(GOOD)
+    found = run_fleet(folder, tmp_path / "out", BOXED, workers=1)
+    table = labels_of(tmp_path / "out")
+    assert list(table.index) == sorted([*HOSTILE, "good"])
+    assert (found.users, found.unusable, found.codebooks) == (8, 7, 1)
+    for name, (_, reason) in HOSTILE.items():
+        assert reason in table.loc[name, "reason"]
+        numbers = table.loc[name].drop(["reason", "fixes", "seconds"])
+        assert numbers.isna().all()
+    assert table.loc["good", "reason"] is None or pd.isna(table.loc["good", "reason"])
+    told = "".join(path.read_text() for path in (tmp_path / "out" / "done").iterdir())
+    assert not re.search(r"37\.1|122\.4|only place|span", told)
+    assert run_fleet(folder, tmp_path / "out", BOXED, workers=1).reused == 8
+
+
+IDS = (
+    "../../x",
+    ".",
+    "..",
+    "a/b",
+    "A",
+    "a",
+    "é",
+    "e\u0301",
+    "名前",
+    "con",
+    "%",
+    "%41",
+    "x" * 300,
+    "X" * 300,
+    " ",
+)
+
+
+def test_whoever_a_user_claims_to_be_the_files_stay_in_the_folder(tmp_path):
+    one = CITY[CITY["user_id"] == "person-000"]
+    pd.concat([one.assign(user_id=name) for name in IDS]).to_csv(tmp_path / "ids.csv", index=False)
+    run_fleet(tmp_path / "ids.csv", tmp_path / "out", Job(grid=(2, 2), box=(0, 1, 0, 1)), workers=1)  # no fix inside
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.csv", "out"]
+    assert len(list((tmp_path / "out" / "done").iterdir())) == len(IDS)
+    assert sorted(labels_of(tmp_path / "out").index) == sorted(IDS)
+    assert run_fleet(tmp_path / "ids.csv", tmp_path / "out", Job(grid=(2, 2), box=(0, 1, 0, 1)), workers=1).reused == 15
+
+
+@given(st.lists(st.text() | st.text("aAbB%./_", max_size=4) | st.text("x", min_size=90), unique=True, max_size=20))
+def test_file_names_are_safe_and_differ_even_where_case_is_ignored(users):
+    names = [outputs.file_name(user) for user in users]
+    assert len({name.upper() for name in names}) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9_%-]{1,200}", name) for name in names)
+
+
+ONE = CITY[CITY["user_id"] == "person-000"].reset_index(drop=True)
+
+
+def test_a_design_that_fails_does_not_take_the_others_with_it(monkeypatch):
+    designed = jobs.designed
+
+    def failing(profile, job, privacy, budget):
+        if budget == "20%":
+            raise SolverError("HiGHS does not take the program.")
+        return designed(profile, job, privacy, budget)
+
+    monkeypatch.setattr(jobs, "designed", failing)
+    start = time.perf_counter()
+    results = protect("person-000", ONE, replace(JOB, budgets=("20%", "40%")))
+    assert sum(row.seconds for row, _ in results) <= time.perf_counter() - start
+    assert [(row.budget, row.reason, row.bytes) for row, _ in results] == [
+        ("20%", "HiGHS does not take the program.", None),
+        ("40%", None, len(results[1][1])),
+    ]
+    assert not results[0][1]
+
+
+def test_every_option_of_a_job_reaches_the_codebook():
+    job = Job((1, 2), None, "20min", 2, 2, ("euclid",), "hamming", ("30%",))
+    ((row, content),) = protect("person-000", ONE, job)
+    book = codebook_from(memoryview(content))
+    assert (book.step, book.scenario, len(book.gaps)) == ("20min", Scenario.past_present(2), 1)
+    assert (book.privacy.name, book.quality.name) == ("distance", "Hamming")
+    busiest = MarkovProfile.fit(ONE, Grid.covering(ONE, 1, 2), "20min").stationary.max()
+    assert row.budget_value == pytest.approx(0.3 * (1 - busiest))  # always the busiest place: that tells nothing
+
+
+def test_an_unexpected_error_is_told_by_its_name_alone(monkeypatch):
+    def failing(*_, **__):
+        raise ZeroDivisionError("at 37.75134 -122.39488")
+
+    monkeypatch.setattr(jobs, "evaluate", failing)
+    ((row, content),) = protect("person-000", ONE, JOB)
+    assert (row.reason, content, row.codebook) == ("unexpected ZeroDivisionError", b"", None)
+
+
+# where it is written
+
+
+def test_results_go_anywhere_that_fsspec_reaches(city, undisturbed, tmp_path):
+    found = run_fleet(city, "memory://fleet/a[1]", JOB, workers=1)
+    memory = fsspec.filesystem("memory")
+    try:
+        assert found.labels == "memory:///fleet/a[1]/labels.parquet"
+        for name in memory.find("/fleet"):
+            path = tmp_path / name.removeprefix("/fleet/a[1]/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(memory.cat_file(name))
+        assert_same(tmp_path, undisturbed)
+        assert run_fleet(city, "memory://fleet/a[1]", JOB, workers=1).reused == 4
+    finally:
+        memory.rm("/fleet", recursive=True)
+
+
+class Closed(MemoryFileSystem):
+    """A store that nobody may write to, with an error of its own."""
+
+    protocol = "closed"
+
+    def pipe_file(self, path, value, mode="overwrite", **more):
+        raise LookupError("no credentials")
+
+
+def test_a_store_that_cannot_be_written_to_is_told_before_any_work(city, monkeypatch):
+    fsspec.register_implementation("closed", Closed, clobber=True)
+    monkeypatch.setattr(running, "spooled", None)
+    with pytest.raises(
+        OutputError, match=r"closed://bucket/ for the results cannot be used: LookupError: no credentials"
+    ):
+        run_fleet(city, "closed://bucket", JOB, workers=1)
+
+
+def test_a_folder_holds_one_job(city, undisturbed, tmp_path):
+    other = Job(grid=(1, 2), privacy=("euclid",))
+    before = (undisturbed / "fleet.json").read_bytes()
+    with pytest.raises(ParameterError, match=r"\['hamming'\], where \['euclid'\] is asked for.*Give another folder"):
+        run_fleet(city, undisturbed, other, workers=1)
+    assert (undisturbed / "fleet.json").read_bytes() == before
+    # where nothing was finished, nothing is lost
+    (tmp_path / "fleet.json").write_bytes(before)
+    (tmp_path / "words.txt").write_text("no traces")
+    with pytest.raises(TraceError):
+        run_fleet(tmp_path / "words.txt", tmp_path, other, workers=1)
+    assert b"euclid" in (tmp_path / "fleet.json").read_bytes()
+
+
+OTHERS = {
+    "grid": (2, 2),
+    "box": (0.0, 1.0, 0.0, 1.0),
+    "step": "10min",
+    "memory": 2,
+    "gaps": 2,
+    "privacy": ("euclid",),
+    "quality": "euclid",
+    "budgets": ("30%",),
+}
+
+
+@pytest.mark.parametrize("name", [*asdict(JOB), "hideseek", "schema"])
+def test_a_job_is_another_by_any_of_its_options_and_by_the_release(name, tmp_path, monkeypatch):
+    with outputs.Outputs(tmp_path, JOB).taken():
+        outputs.Outputs(tmp_path, JOB).finish("ann", "digest", [])
+    monkeypatch.setattr(outputs, "version", lambda _: "0.0.1" if name == "hideseek" else version("hideseek"))
+    monkeypatch.setattr(outputs, "SCHEMA", outputs.SCHEMA + (name == "schema"))
+    other = replace(JOB, **{name: OTHERS[name]}) if name in OTHERS else JOB
+    with pytest.raises(ParameterError, match=f"Got {name} "), outputs.Outputs(tmp_path, other).taken():
+        pass
+
+
+def test_a_folder_that_does_not_tell_its_job_holds_another_one(tmp_path):
+    (tmp_path / "done").mkdir()
+    (tmp_path / "done" / "ann.json").touch()
+    (tmp_path / "fleet.json").write_text('{"schema":')
+    match = "holds the same job.*Put fleet.json back: the same command writes it first of all into an empty folder"
+    with pytest.raises(ParameterError, match=match), outputs.Outputs(tmp_path, JOB).taken():
+        pass
+
+
+def test_who_lacks_anything_that_was_written_is_not_finished(tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs, "TOGETHER", 2)
+    own = outputs.Outputs(tmp_path, JOB)
+
+    def finish(user):
+        row = FleetRow(user=user, fixes=1, privacy_metric="hamming", budget="20%", bytes=3)
+        own.finish(user, "digest", [(row, b"abc")])
+
+    def finished():
+        return "".join(mark.user for mark in own.marks("abcdef"))
+
+    for user in "abcde":
+        finish(user)
+    assert finished() == "".join(own.assemble("abcde")["user"].to_pylist()) == "abcde"
+    (tmp_path / outputs.codebook_name("a", "hamming", "20%")).write_bytes(b"ab")
+    (tmp_path / outputs.mark_name("b")).write_bytes((tmp_path / outputs.mark_name("c")).read_bytes())
+    monkeypatch.setattr(outputs.Outputs, "write", None)
+    with pytest.raises(TypeError):  # as if killed before anything is written
+        finish("d")
+    assert finished() == "ce"
+
+
+# whoever came in is in the table, as it was written
+
+
+def book_of(user) -> bytes:
+    return f"the codebook of {user}".encode()
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Fleets without any solving: every user has a codebook of a few bytes, made in this process."""
+
+    def protected(user, traces, job):
+        row = FleetRow(user=user, fixes=len(traces), privacy_metric="hamming", budget="20%", kept=0.5, seconds=0.0)
+        return [(msgspec.structs.replace(row, bytes=len(book_of(user))), book_of(user))]
+
+    monkeypatch.setattr(running, "protect", protected)
+    monkeypatch.setattr(running, "engine_of", lambda *_: nullcontext(Slow()))
+
+
+PEOPLE = tuple(f"person-00{number}" for number in range(4))
+BOOKS = "codebooks/hamming-20%"
+
+
+def after(users, action):
+    """Progress that does something once so many users are finished."""
+    return lambda what, done, _: action() if (what, done) == ("users", users) else None
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("lose", [Path.unlink, lambda file: file.write_text('{"schema":')], ids=["gone", "damaged"])
+def test_a_folder_whose_job_was_lost_during_the_run_tells_it_in_the_end(city, tmp_path, lose):
+    run_fleet(city, tmp_path / "undisturbed", JOB)
+    about = tmp_path / "out" / "fleet.json"
+    run_fleet(city, tmp_path / "out", JOB, progress=after(2, lambda: lose(about)))
+    assert about.read_bytes() == (tmp_path / "undisturbed" / "fleet.json").read_bytes()
+    assert run_fleet(city, tmp_path / "out", JOB).reused == len(PEOPLE)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_folder_that_tells_of_another_job_in_the_end_is_refused(city, tmp_path):
+    about = tmp_path / "out" / "fleet.json"
+
+    def edit():
+        about.write_text(about.read_text().replace("hamming", "euclid"))
+
+    with pytest.raises(ParameterError, match=r"\['euclid'\], where \['hamming'\] is asked for"):
+        run_fleet(city, tmp_path / "out", JOB, progress=after(2, edit))
+    assert b"euclid" in about.read_bytes()
+    about.write_text(about.read_text().replace("euclid", "hamming"))
+    assert run_fleet(city, tmp_path / "out", JOB).reused == len(PEOPLE)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("another", [False, True], ids=["missing", "replaced"])
+def test_a_folder_that_is_moved_away_stops_the_run_and_is_not_made_again(city, tmp_path, another):
+    out, moved = tmp_path / "out", tmp_path / "moved"
+
+    def move():
+        out.rename(moved)
+        if another:
+            out.mkdir()
+
+    with pytest.raises(OutputError, match=r"out/ .* was moved or replaced .* run this again to go on"):
+        run_fleet(city, out, JOB, progress=after(2, move))
+    assert not list(out.rglob("*"))
+    assert out.exists() is another
+    assert run_fleet(city, moved, JOB).reused == 2
+    assert tuple(labels_of(moved).index) == PEOPLE
+
+
+def unlinked(path):
+    path.unlink()
+
+
+def emptied(path):
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("harm", [unlinked, emptied])
+@pytest.mark.parametrize("name", [f"{BOOKS}/person-000.hideseek", "done/person-000.json"])
+def test_results_that_are_lost_during_the_run_are_told_by_whose_they_are(city, tmp_path, name, harm):
+    out = tmp_path / "out"
+    with pytest.raises(
+        OutputError,
+        match=r"of 1 of 4 users are not in .*/out/ as they were written: person-000\. Run this again to go on",
+    ):
+        run_fleet(city, out, JOB, progress=after(4, lambda: harm(out / name)))
+    assert not (out / "labels.parquet").exists()
+    assert run_fleet(city, out, JOB).reused == 3
+    assert tuple(labels_of(out).index) == PEOPLE
+    assert (out / BOOKS / "person-000.hideseek").read_bytes() == book_of("person-000")
+
+
+@pytest.mark.usefixtures("quick")
+def test_of_many_users_whose_results_are_lost_a_few_are_named(city, tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs, "NAMED", 2)
+    out = tmp_path / "out"
+    run_fleet(city, out, JOB)
+    with pytest.raises(OutputError, match=r"of 4 of 4 users .*: person-000, person-001, and 2 more\."):
+        run_fleet(city, out, JOB, progress=lambda *_: subprocess.run(["rm", "-r", out / "codebooks"], check=False))
+
+
+def swapped(path):
+    path.write_bytes(book_of("person-009"))  # as many bytes
+
+
+def relabelled(path):
+    path.write_bytes(path.read_bytes().replace(b'"kept":0.5', b'"kept":0.9'))
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("name", "harm"), [(f"{BOOKS}/person-001.hideseek", swapped), ("done/person-001.json", relabelled)]
+)
+def test_what_is_not_as_it_was_written_is_made_anew(city, tmp_path, name, harm):
+    out = tmp_path / "out"
+    run_fleet(city, out, JOB)
+    before, size = (out / name).read_bytes(), (out / name).stat().st_size
+    harm(out / name)
+    assert (out / name).read_bytes() != before
+    assert (out / name).stat().st_size == size
+    assert run_fleet(city, out, JOB).reused == 3
+    assert (out / name).read_bytes() == before
+    assert labels_of(out)["kept"].tolist() == [0.5] * 4
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_table_tells_the_digest_of_every_codebook(city, tmp_path):
+    run_fleet(city, tmp_path / "out", JOB)
+    for _, row in labels_of(tmp_path / "out").iterrows():
+        told = subprocess.run(["sha256sum", tmp_path / "out" / row["codebook"]], check=True, capture_output=True)
+        assert told.stdout.split()[0].decode() == row["sha256"]
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("left", ["done/*.json", "codebooks/*/*.hideseek", "labels.parquet"])
+def test_results_that_do_not_tell_their_job_are_another_ones(city, tmp_path, left):
+    out = tmp_path / "out"
+    run_fleet(city, out, JOB)
+    keep = set(out.glob(left))
+    assert keep
+    for path in out.rglob("*"):
+        if path.is_file() and path not in keep:
+            path.unlink()
+    with pytest.raises(ParameterError, match=r"holds the same job\. Got results without .*fleet\.json.*another folder"):
+        run_fleet(city, out, JOB)
+    assert {path for path in out.rglob("*") if path.is_file()} == keep
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_another_job_finished_is_not_taken_over_with_its_files(city, tmp_path):
+    run_fleet(city, tmp_path / "other", replace(JOB, gaps=2))
+    run_fleet(city, tmp_path / "out", JOB)
+    for name in ("done", "codebooks"):
+        subprocess.run(["rm", "-r", tmp_path / "out" / name], check=True)
+        (tmp_path / "other" / name).rename(tmp_path / "out" / name)
+    assert run_fleet(city, tmp_path / "out", JOB).reused == 0
+
+
+@pytest.mark.usefixtures("quick")
+def test_folders_are_their_owners_only_also_when_they_are_made_again(city, tmp_path):
+    out = tmp_path / "out"
+    previous = os.umask(0o022)
+    try:
+        run_fleet(city, out, JOB)
+        subprocess.run(["rm", "-r", out / "codebooks", out / "done"], check=True)
+        run_fleet(city, out, JOB)
+    finally:
+        os.umask(previous)
+    folders = [out, *(path for path in out.rglob("*") if path.is_dir())]
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in folders} == dict.fromkeys(
+        ("out", "codebooks", "hamming-20%", "done"), 0o700
+    )
+
+
+def under_data(data):
+    return data / "out"
+
+
+def by_detour(data):
+    return data / ".." / data.name / "out"
+
+
+def by_address(data):
+    return f"file://{data}/out"
+
+
+def by_link(data):
+    (data.parent / "link").symlink_to(data)
+    return data.parent / "link" / "out"
+
+
+def same(data):
+    return data
+
+
+def where_marks_go(data):
+    return data.parent  # whose folder for marks the data is
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("place", [under_data, by_detour, by_address, by_link, same, where_marks_go])
+def test_results_do_not_go_where_the_data_is_read(city, tmp_path, place):
+    data = tmp_path / "done"
+    data.mkdir()
+    subprocess.run(["cp", city, data / "city.csv"], check=True)
+    out = place(data)
+    with pytest.raises(ParameterError, match=r"'out' parameter of fleet must be a folder apart from the data"):
+        run_fleet(data, out, JOB)
+    assert [path.name for path in data.iterdir()] == ["city.csv"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_people_with_files_of_one_name_are_several_users(tmp_path):
+    for name, rows in CITY.groupby("user_id"):
+        (tmp_path / "data" / str(name)).mkdir(parents=True)
+        rows.drop(columns="user_id").to_csv(tmp_path / "data" / str(name) / "2026-01-05.csv", index=False)
+    found = run_fleet(tmp_path / "data", tmp_path / "out", JOB)
+    assert (found.users, found.told_apart_by) == (4, "folder")
+    assert labels_of(tmp_path / "out")["fixes"].to_dict() == CITY["user_id"].value_counts().to_dict()
+    assert run_fleet(tmp_path / "data", tmp_path / "out", JOB).reused == 4
+
+
+@pytest.mark.usefixtures("quick")
+def test_results_may_lie_beside_the_data(city, tmp_path):
+    subprocess.run(["cp", city, tmp_path / "city.csv"], check=True)
+    assert run_fleet(tmp_path / "city.csv", tmp_path, JOB).users == 4
+    assert run_fleet(tmp_path / "city.csv", tmp_path, JOB).reused == 4
+
+
+def test_a_user_is_counted_once_however_many_designs_fail():
+    columns = {
+        "user": ["ann", "ann", "bob", "bob"],
+        "kept": [0.5, 0.7, None, None],
+        "seconds": [1.0, 2.0, 4.0, 8.0],
+        "reason": [None, None, "still", "still"],
+    }
+    found = running.summary(pa.table(columns), "x", 1, 7, "column")
+    assert found == Fleet("x", 2, 1, 1, {"still": 1}, 7, 2, pytest.approx(0.6), 3.0, "column")
+
+
+def test_who_has_a_codebook_is_protected_whatever_else_failed():
+    columns = {"user": ["ann", "ann"], "kept": [0.5, None], "seconds": [1.0, 2.0], "reason": [None, "HiGHS"]}
+    found = running.summary(pa.table(columns), "x", 0, 0, "column")
+    assert (found.unusable, found.reasons, found.codebooks) == (0, {}, 1)
+
+
+def written_by(monkeypatch, *call, **more):
+    """The names that a fleet writes, in order."""
+    names, write = [], outputs.Outputs.write
+
+    def noting(self, name, content):
+        names.append(name)
+        write(self, name, content)
+
+    monkeypatch.setattr(outputs.Outputs, "write", noting)
+    run_fleet(*call, **more)
+    return names
+
+
+def test_that_a_user_is_finished_is_written_last_and_the_table_at_the_end(city, tmp_path, monkeypatch):
+    job = Job(grid=(1, 2), privacy=("hamming",), budgets=("20%", "40%"))
+    names = written_by(monkeypatch, city, tmp_path / "out", job, workers=2)
+    assert (names[0], names[-1]) == ("fleet.json", "labels.parquet")
+    for number in range(4):
+        own = [name for name in names if f"person-00{number}" in name]
+        assert own[:-1] == [f"codebooks/hamming-{share}%/person-00{number}.hideseek" for share in (20, 40)]
+        assert own[-1] == f"done/person-00{number}.json"
+
+
+def test_nothing_stays_of_traces_that_a_user_has_no_more(city, tmp_path, undisturbed):
+    subprocess.run(["cp", "-rp", undisturbed, tmp_path / "out"], check=True)
+    still = CITY.groupby("user_id").head(1)
+    pd.concat([still[still["user_id"] == "person-001"], CITY[CITY["user_id"] != "person-001"]]).to_csv(
+        tmp_path / "still.csv", index=False
+    )
+    assert run_fleet(tmp_path / "still.csv", tmp_path / "out", JOB, workers=1).reused == 3
+    assert not list(tmp_path.rglob("person-001.hideseek"))
+    assert "two or more places" in labels_of(tmp_path / "out").loc["person-001", "reason"]
+
+
+def test_what_a_killed_run_left_half_written_goes_and_nothing_else(tmp_path):
+    left = [".fleet.json.a1_b2c3d", "done/.ann.json.12345678", "codebooks/hamming-20%/.ann.hideseek.abcdefgh"]
+    left += [f"{name}.hideseek-tmp" for name in left]
+    others = [".bashrc", ".env.production", "notes/.hidden.json.12345678", "done/.keep", "codebooks/.gitignore"]
+    for name in left + others:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    with outputs.Outputs(tmp_path, JOB).taken():
+        pass
+    assert not any((tmp_path / name).exists() for name in left)
+    assert all((tmp_path / name).exists() for name in others)
+
+
+def test_a_folder_that_is_refused_is_left_as_it_is(undisturbed):
+    left = undisturbed / ".fleet.json.12345678"
+    left.touch()
+    refused = pytest.raises(ParameterError, match="same job")
+    with refused, outputs.Outputs(undisturbed, replace(JOB, gaps=2)).taken():
+        pass
+    assert left.exists()
+    left.unlink()
+
+
+def test_who_left_the_data_is_counted(undisturbed, tmp_path):
+    subprocess.run(["cp", "-rp", undisturbed, tmp_path / "out"], check=True)
+    CITY[CITY["user_id"] != "person-001"].to_csv(tmp_path / "fewer.csv", index=False)
+    found = run_fleet(tmp_path / "fewer.csv", tmp_path / "out", JOB, workers=1)
+    assert (found.users, found.reused, found.departed) == (3, 3, 1)
+    assert list((tmp_path / "out").rglob("person-001.hideseek"))
+
+
+def test_two_runs_do_not_share_a_folder(city, tmp_path):
+    mine = outputs.Outputs(tmp_path / "out", JOB)
+    with mine.taken(), pytest.raises(ParameterError, match="no other fleet is at work"):
+        run_fleet(city, tmp_path / "out", JOB, workers=1)
+    with mine.taken():
+        pass
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [
+        (["nowhere", "--out", "o"], "TraceError", "nowhere"),
+        (
+            ["CITY", "--out", "/proc/nowhere"],
+            "OutputError",
+            "/proc/nowhere/ for the results cannot be used: No such file",
+        ),
+        (["CITY", "--out", ""], "ParameterError", "'out'"),
+        (["CITY", "--out", "nope://x"], "ParameterError", "Protocol not known: nope"),
+        (["CITY", "--out", "CITY"], "ParameterError", "city.csv"),
+        (["CITY", "--out", "o", "--engine", "spark"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
+        (["CITY", "--out", "o", "--engine", "dask://host"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
+        (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1"], "EngineError", "127.0.0.1:1"),
+        (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1", "--workers", "2"], "ParameterError", "'workers'"),
+        (["CITY", "--out", "o", "--workers", "0"], "ParameterError", "'workers'"),
+        (["CITY", "--out", "o", "--grid", "ten"], "ParameterError", "'grid'"),
+        (["CITY", "--out", "o", "--grid", "0x5"], "ParameterError", "'rows'"),
+        (["CITY", "--out", "o", "--box", "1,2,3"], "ParameterError", "'box'"),
+        (["CITY", "--out", "o", "--box", "2,1,3,4"], "ParameterError", "south and north"),
+        (["CITY", "--out", "o", "--step", "never"], "ParameterError", "'step'"),
+        (["CITY", "--out", "o", "--memory", "-1"], "ParameterError", "'memory'"),
+        (["CITY", "--out", "o", "--gaps", "0"], "ParameterError", "'gaps'"),
+        (["CITY", "--out", "o", "--budget", "lots"], "ParameterError", "'budget'"),
+        (["CITY", "--out", "o", "--budget", "20%", "--budget", "20.0%"], "ParameterError", "none of them twice"),
+    ],
+)
+def test_bad_input_is_told_in_a_line_before_any_work(run, city, tmp_path, words, error, said):
+    words = [str(city) if word == "CITY" else word for word in words]
+    status, out, err = run("fleet", *words, "--json")
+    assert status == 2, err
+    told = json.loads(out)
+    assert told["error"] == error
+    assert said in told["message"]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("missing", "words", "said"),
+    [
+        ("distributed", ("--out", "o", "--engine", "dask://127.0.0.1:1"), "pip install 'hideseek[dask]'"),
+        ("s3fs", ("--out", "s3://bucket/o"), "s3fs"),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named(run, city, tmp_path, monkeypatch, missing, words, said):
+    monkeypatch.setitem(sys.modules, missing, None)
+    status, out, _ = run("fleet", city, *words, "--json")
+    told = json.loads(out)
+    assert (status, told["error"]) == (2, "MissingExtraError")
+    assert said in told["message"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_job_is_refused_where_it_is_made():
+    wrongs = {"privacy": ("metres",)}, {"privacy": ()}, {"quality": "metres"}, {"budgets": ()}, {"budgets": ("-5%",)}
+    for wrong in (*wrongs, {"gaps": 0}, {"box": (2.0, 1.0, 3.0, 4.0)}):
+        with pytest.raises(ParameterError):
+            Job(**wrong)
+    with pytest.raises(ParameterError, match="'job'"):
+        run_fleet(".", "out", "design")
+    assert issubclass(MissingExtraError, ImportError)
+    assert not issubclass(EngineError, ParameterError)
+
+
+def test_a_call_that_the_engine_lost_sight_of_is_made_again(monkeypatch):
+    class Forgetful:
+        begun, made_again = 0, []
+
+        def workers(self):
+            return 2
+
+        def idle(self):
+            return True
+
+        def submit(self, function, *task):
+            self.begun += 1
+            future = Future()
+            if self.begun != 2:
+                future.set_result(function(*task))
+            return future
+
+        def again(self, error, function, *task):
+            assert isinstance(error, engines.ForgottenError)
+            self.made_again.append(task)
+            return function(*task)
+
+    monkeypatch.setattr(engines, "WAITING", 0.05)
+    engine = Forgetful()
+    found = dict(engines.each_result(engine, abs, ((number,) for number in (-1, -2, -3))))
+    assert found == {(-1,): 1, (-2,): 2, (-3,): 3}
+    assert engine.made_again == [(-2,)]
