@@ -6,8 +6,22 @@ import copy
 import pickle
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hideseek.errors import BudgetError, MissingExtraError, ReducibleError, SizeError, broken_rule, without_value
+from hideseek.errors import (
+    BudgetError,
+    MissingExtraError,
+    ParameterError,
+    PlanError,
+    ReducibleError,
+    SizeError,
+    TraceError,
+    broken_rule,
+    without_value,
+)
+
+FIELDS = {"parameter": "budget", "owner": "solve", "rule": "a number", "value": "nan", "hint": "Give one."}
 
 
 @pytest.mark.parametrize(
@@ -16,7 +30,8 @@ from hideseek.errors import BudgetError, MissingExtraError, ReducibleError, Size
         (BudgetError("too small", least=3.5), {"least": 3.5}),
         (ReducibleError("no way back", places=(1, 4)), {"places": (1, 4)}),
         (SizeError("too large", needed=2**40), {"needed": 2**40}),
-        (broken_rule("budget", "solve", "a number", "nan"), {}),
+        (broken_rule("budget", "solve", "a number", "nan", "Give one."), FIELDS),
+        (BudgetError.breaking(**FIELDS, least=3.5), FIELDS | {"least": 3.5}),
         (MissingExtraError("not installed"), {}),
     ],
     ids=lambda case: type(case).__name__,
@@ -32,8 +47,39 @@ def test_an_error_comes_back_from_another_process_as_it_was(error, more, again):
         raise back
 
 
+def test_an_error_pickles_whatever_value_broke_the_rule():
+    error = broken_rule("order", "fit", "an integer", lambda: None)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@pytest.mark.parametrize("kind", [ParameterError, PlanError])
+def test_the_sentence_and_the_fields_say_the_same(kind):
+    error = kind.breaking("budget", "solve", "a number", float("nan"), "Give one.")
+    assert str(error) == "The 'budget' parameter of solve must be a number. Got nan instead. Give one."
+    assert {name: getattr(error, name) for name in FIELDS} == FIELDS
+
+
+def test_an_error_that_breaks_no_rule_has_empty_fields():
+    error = TraceError("There is no file.")
+    assert {name: getattr(error, name) for name in FIELDS} == dict.fromkeys(FIELDS, "")
+    assert without_value(error) == "There is no file."
+
+
 def test_a_huge_value_is_not_repeated_whole():
     huge = broken_rule("grid", "learn", "small", "9" * 10**6, "Try 10x25.")
     assert len(str(huge)) < 400
     assert str(huge).endswith("Try 10x25.")
     assert without_value(huge) == "The 'grid' parameter of learn must be small. Try 10x25."
+
+
+@pytest.mark.parametrize("value", ["8 instead. 46.52", "home Got 46.52", " Got 1 instead. Got 46.52 instead. "])
+@pytest.mark.parametrize("hint", ["", "Try again."])
+def test_redaction_does_not_leak_a_value_that_reads_like_the_sentence(value, hint):
+    error = broken_rule("place", "expose", "a number", value, hint)
+    assert value in str(error)
+    assert without_value(error) == f"The 'place' parameter of expose must be a number. {hint}".strip()
+
+
+@given(st.text())
+def test_redaction_depends_on_no_value(value):
+    assert without_value(broken_rule("p", "o", "r", value, "h")) == "The 'p' parameter of o must be r. h"

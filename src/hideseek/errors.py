@@ -4,12 +4,12 @@ HideseekError
 ├── ParameterError (also a ValueError): a value breaks a rule
 │   ├── BudgetError: the budget lies below the least possible loss
 │   ├── ReducibleError: the chain has places that cannot be left or reached
-│   └── SizeError: the problem would not fit in memory, or take more than a week
+│   └── SizeError: the problem would not fit in memory, or would take more than a week
 ├── TraceError (also a ValueError): a file of traces cannot be used
 ├── CodebookError (also a ValueError): a codebook cannot be trusted
-├── PlanError (also a ValueError): a stored plan cannot be trusted, or is not of this game
+├── PlanError (also a ValueError): a stored plan cannot be trusted, or belongs to another game
 ├── StateError: a device's state cannot be used, and nothing is exposed
-├── EngineError: who is to do the work of a fleet cannot be reached, or not be used
+├── EngineError: the worker backend of a fleet is unreachable or unusable
 ├── OutputError (also an OSError): results cannot be written
 ├── MissingExtraError (also an ImportError): an optional package is not installed
 └── SolverError: a solver gave no usable answer
@@ -18,14 +18,50 @@ HideseekError
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 LONGEST_VALUE = 200  # characters that a message repeats
 
 
 class HideseekError(Exception):
-    """Base of every error that hideseek raises on purpose."""
+    """Base of every error that hideseek raises on purpose.
+
+    Attributes
+    ----------
+    parameter, owner : str
+        The parameter whose value broke a rule, and the function or class that it belongs to; empty where no rule was
+        broken.
+    rule : str
+        What the value must be.
+    value : str
+        The value that broke the rule, as text, shortened where it is long. It may be a true location.
+    hint : str
+        What to do about it, where there is something to do.
+    """
+
+    parameter: str = ""
+    owner: str = ""
+    rule: str = ""
+    value: str = ""
+    hint: str = ""
+
+    @classmethod
+    def breaking(cls, parameter: str, owner: str, rule: str, value: object, hint: str = "", **more: Any) -> Self:
+        """An error of this kind for a broken rule; ``more`` are the other arguments of its constructor.
+
+        >>> BudgetError.breaking("budget", "Game", "at least 3", 1.0, least=3.0).value
+        '1.0'
+        """
+        text = str(value)
+        if len(text) > LONGEST_VALUE:
+            text = f"{text[:LONGEST_VALUE]}... ({len(text)} characters)"
+        got = f"Got {text} instead."
+        error = cls(" ".join(filter(None, (requirement(parameter, owner, rule), got, hint))), **more)
+        vars(error).update(parameter=parameter, owner=owner, rule=rule, value=text, hint=hint)
+        return error
 
     def __reduce__(self) -> tuple[object, ...]:
-        """So that an error with more than a message comes back from another process as it was."""
+        """Let an error that carries more than a message come back from another process as it was."""
         return rebuilt, (type(self), self.args, vars(self))
 
 
@@ -42,7 +78,7 @@ def rebuilt(kind: type[HideseekError], args: tuple[object, ...], more: dict[str,
 
 
 class ParameterError(HideseekError, ValueError):
-    """A value breaks a rule; the message names the parameter, the rule, the value and the way out."""
+    """A value breaks a rule: the message and the fields name the parameter, the rule, the value and the way out."""
 
 
 class BudgetError(ParameterError):
@@ -54,7 +90,7 @@ class BudgetError(ParameterError):
 
 
 class ReducibleError(ParameterError):
-    """The chain does not return to where it was: its long-run law would forget most places."""
+    """The chain does not return to where it was: its long-run distribution would be 0 at most places."""
 
     def __init__(self, message: str, places: tuple[int, ...]) -> None:
         super().__init__(message)
@@ -86,11 +122,11 @@ class StateError(HideseekError):
 
 
 class EngineError(HideseekError):
-    """The engine of a fleet cannot be reached, has nobody to work, or was lost; what is finished stays."""
+    """The worker backend of a fleet is unreachable, has no workers, or was lost; finished work is kept."""
 
 
 class OutputError(HideseekError, OSError):
-    """Results or what they need on the way cannot be written."""
+    """Results, or temporary files on the way to them, cannot be written."""
 
 
 class MissingExtraError(HideseekError, ImportError):
@@ -105,30 +141,27 @@ class CertificateError(SolverError):
     """An answer from which no certificate can be made."""
 
 
-def broken_rule(parameter: str, owner: str, rule: str, got: object, way_out: str = "") -> ParameterError:
+def broken_rule(parameter: str, owner: str, rule: str, value: object, hint: str = "") -> ParameterError:
     """Word a broken rule the same way everywhere.
 
     >>> str(broken_rule("budget", "solve", "a finite number >= 0", float("nan")))
     "The 'budget' parameter of solve must be a finite number >= 0. Got nan instead."
     """
-    return ParameterError(rule_text(parameter, owner, rule, got, way_out))
+    return ParameterError.breaking(parameter, owner, rule, value, hint)
 
 
-def rule_text(parameter: str, owner: str, rule: str, got: object, way_out: str = "") -> str:
-    """The sentence of :func:`broken_rule`, for the errors that carry more than a message."""
-    value = str(got)
-    if len(value) > LONGEST_VALUE:
-        value = f"{value[:LONGEST_VALUE]}... ({len(value)} characters)"
-    text = f"The '{parameter}' parameter of {owner} must be {rule}. Got {value} instead."
-    return f"{text} {way_out}" if way_out else text
+def requirement(parameter: str, owner: str, rule: str) -> str:
+    """The sentence that states a rule."""
+    return f"The '{parameter}' parameter of {owner} must be {rule}."
 
 
 def without_value(error: HideseekError) -> str:
-    """What an error says, less the value that broke the rule: that may be a true location.
+    """The message of an error without the value that broke the rule: that may be a true location.
 
     >>> without_value(broken_rule("traces", "fit", "in two places", "only place 7", "Use smaller ones."))
     "The 'traces' parameter of fit must be in two places. Use smaller ones."
     """
-    text, _, got = str(error).partition(" Got ")
-    way_out = got.partition(" instead.")[2]
-    return text + way_out
+    if not error.rule:
+        return str(error)
+    stated = requirement(error.parameter, error.owner, error.rule)
+    return f"{stated} {error.hint}" if error.hint else stated

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from hideseek.errors import BudgetError, broken_rule, rule_text
+from hideseek.errors import BudgetError, broken_rule
 from hideseek.metrics import MetricLike, as_metric
 from hideseek.model.mobility import Profile, Trajectories, possible_trajectories, summed
 from hideseek.model.scenario import Scenario
@@ -297,7 +297,8 @@ def folded(
 def budget_too_small(budget: float, least: float) -> BudgetError:
     """A budget that no mechanism can meet, with the one that can be met."""
     rule = f"at least the least possible loss, {least!r}"
-    return BudgetError(rule_text("budget", "Game", rule, budget, "Raise the budget, or allow closer releases."), least)
+    hint = "Raise the budget, or allow closer releases."
+    return BudgetError.breaking("budget", "Game", rule, budget, hint, least=least)
 
 
 def causal_rows(groups: Sequence[tuple[int, IntArray]], releases: IntArray) -> LinearRows:

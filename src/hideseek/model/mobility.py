@@ -17,7 +17,7 @@ import pandas as pd
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from hideseek.errors import ReducibleError, broken_rule, rule_text
+from hideseek.errors import ReducibleError, broken_rule
 from hideseek.model.regions import Regions
 from hideseek.traces.reading import check_traces, checked_step
 from hideseek.util.arrays import (
@@ -608,4 +608,4 @@ def reducible(places: Sequence[int], parameter: str, owner: str) -> ReducibleErr
     }
     got = f"one with {len(places)} places that are not left once entered{named}"
     rule = "a chain in which every place leads to every other"
-    return ReducibleError(rule_text(parameter, owner, rule, got, ways.get(parameter, "")), tuple(places))
+    return ReducibleError.breaking(parameter, owner, rule, got, ways.get(parameter, ""), places=tuple(places))

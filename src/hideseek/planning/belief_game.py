@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.errors import BudgetError, broken_rule, rule_text
+from hideseek.errors import BudgetError, broken_rule
 from hideseek.game.game import Game
 from hideseek.metrics import Metric, MetricLike, as_metric
 from hideseek.model.mobility import MarkovProfile, Profile, continued, state_index
@@ -98,7 +98,7 @@ class BeliefGame:
         least = float(cost.min(axis=1).max())
         if limit < least:
             rule = f"at least {least!r}, the least loss at the place where it is largest: he may believe in that one"
-            raise BudgetError(rule_text("budget", owner, rule, limit), least)
+            raise BudgetError.breaking("budget", owner, rule, limit, least=least)
         known = tuple(scenario.known)
         refuse_if_too_large(3 * 8 * len(base.inputs) ** 2, f"The moves between {len(base.inputs)} states")
         moves = transported(profile, base.inputs, known, scenario.every)

@@ -21,7 +21,7 @@ from enum import StrEnum
 import numpy as np
 from scipy import sparse
 
-from hideseek.errors import PlanError, SolverError, broken_rule, rule_text
+from hideseek.errors import PlanError, SolverError, broken_rule
 from hideseek.game.game import Alternatives, Game
 from hideseek.metrics import MetricLike
 from hideseek.model.mobility import Profile, drawn
@@ -145,7 +145,7 @@ class Planner:
     def __post_init__(self) -> None:
         cuts = np.asarray(self.cuts, dtype=np.float64)
         if cuts.ndim != 2 or not np.isfinite(cuts).all():
-            raise PlanError(rule_text("cuts", "Planner", "finite numbers, [cut, state]", f"the shape {cuts.shape}"))
+            raise PlanError.breaking("cuts", "Planner", "finite numbers, [cut, state]", f"the shape {cuts.shape}")
 
     def proved(self, game: BeliefGame, proof: Proof) -> Planner:
         """The planner with the bound that a proof gives, worked out without a solver."""
@@ -155,7 +155,7 @@ class Planner:
         """The planner, refused unless it was made for this game."""
         if self.sha256 != game.sha256 or self.cuts.shape[1] != len(game.states):
             rule = "one that was made for this profile, scenario, metrics and budget"
-            raise PlanError(rule_text("planner", "the game", rule, "another", "Plan anew."))
+            raise PlanError.breaking("planner", "the game", rule, "another", "Plan anew.")
         return self
 
 

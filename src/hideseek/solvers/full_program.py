@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
-from hideseek.errors import BudgetError, SolverError, broken_rule, rule_text
+from hideseek.errors import BudgetError, SolverError, broken_rule
 from hideseek.game.game import Alternatives, LinearRows, Objective, budget_too_small
 from hideseek.solvers.certificate import Claim, onto_rows, stochastic
 from hideseek.solvers.interior_point import least_loss, solvable
@@ -158,8 +158,9 @@ def safe_mechanism(problem: Alternatives) -> FloatArray | None:
         if len(games) == 1:
             raise budget_too_small(games[0].budget, float(games[0].budget + result.x[-1] * units[0]))
         got = f"{[game.budget for game in games]}, short by {result.x[-1]:.1%} of each"
-        text = rule_text("budget", "solve", "met by one mechanism in all games", got, "Raise the budgets.")
-        raise BudgetError(text, float(games[0].budget + result.x[-1] * units[0]))
+        least = float(games[0].budget + result.x[-1] * units[0])
+        rule, hint = "met by one mechanism in all games", "Raise the budgets."
+        raise BudgetError.breaking("budget", "solve", rule, got, hint, least=least)
     table = np.maximum(result.x[:size], 0).reshape(games[0].cost.shape)
     table = stochastic(table, lambda: table)
     rows = games[0].rows
