@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import broken_rule
+from hideseek.model.mobility import Profile
 from hideseek.model.regions import Regions, distances
-from hideseek.util.arrays import FloatArray, IntArray, nonnegative, scalar, shaped, whole_number
+from hideseek.util.arrays import FloatArray, IntArray, nonnegative, one_of, scalar, shaped, whole_number
 from hideseek.util.boundary import checked, takes
 
 Between = Callable[[IntArray, IntArray, IntArray], FloatArray]
@@ -45,7 +46,15 @@ class Metric:
     recipe: tuple[str, Mapping[str, object]] | None = None
 
 
-MetricLike = Metric | Callable[..., float] | npt.ArrayLike  # what stands for a metric wherever one is asked for
+MetricLike = Metric | str | Callable[..., float] | npt.ArrayLike  # what may be given wherever a metric is taken
+
+
+class MetricName(StrEnum):
+    """The metrics that a name is enough for: different or not, metres, metres squared."""
+
+    HAMMING = "hamming"
+    EUCLID = "euclid"
+    SQUARED = "squared"
 
 
 def described(make: Callable[P, Metric]) -> Callable[P, Metric]:
@@ -307,20 +316,61 @@ def speed(regions: Regions) -> Metric:
     return Metric("speed", "m per step", between, looks_back=True)
 
 
-def as_metric(value: MetricLike, parameter: str, places: int) -> Metric:
-    """A metric from whatever a user gave: a metric, a function of two vectors, or a matrix over places.
+def as_metric(value: MetricLike, parameter: str, profile: Profile, owner: str) -> Metric:
+    """A metric over the places of a profile from whatever a user gave.
 
-    >>> as_metric([[0, 1], [1, 0]], "privacy", 2).name
+    Parameters
+    ----------
+    value : Metric, str, callable or array_like
+        A metric; the name of one ("hamming", "euclid" for metres, "squared" for metres squared); a function of two
+        vectors of places; or a matrix over places, [guess, truth] for privacy and [truth, release] for quality.
+    parameter, owner : str
+        The parameter that the value was given for, and the function that it belongs to, for error messages.
+    profile : Profile
+        The person: their places, and for metres their regions.
+
+    Returns
+    -------
+    Metric
+        The metric itself.
+
+    Raises
+    ------
+    ParameterError
+        Unless the value is one of these, of the right shape, and the profile knows its regions where metres need them.
+
+    Examples
+    --------
+    >>> from hideseek.model.mobility import MarkovProfile
+    >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
+    >>> as_metric([[0, 1], [1, 0]], "privacy", profile, "solve").name
     'matrix'
+    >>> as_metric("hamming", "privacy", profile, "solve").name
+    'Hamming'
     """
     if isinstance(value, Metric):
         return value
+    if isinstance(value, str):
+        return named_metric(one_of(MetricName, value, parameter, owner), parameter, profile, owner)
     if callable(value):
         return from_function(value)
-    matrix = nonnegative(value, parameter, "Game.from_scenario", 2)
-    if matrix.shape != (places, places):
-        raise broken_rule(parameter, "Game.from_scenario", f"a matrix over the {places} places", matrix.shape)
+    matrix = nonnegative(value, parameter, owner, 2)
+    if matrix.shape != (profile.places, profile.places):
+        raise broken_rule(parameter, owner, f"a matrix over the {profile.places} places", matrix.shape)
     return from_matrix(matrix)
+
+
+def named_metric(name: MetricName, parameter: str, profile: Profile, owner: str) -> Metric:
+    """A metric by its name; metres need the regions of the profile."""
+    if name is MetricName.HAMMING:
+        return hamming()
+    regions: Regions | None = getattr(profile, "regions", None)
+    if regions is None:
+        hint = "Give the profile its regions, or use 'hamming' or a metric of your own."
+        raise broken_rule(
+            parameter, owner, "a metric that needs no regions, as the profile has none", repr(str(name)), hint
+        )
+    return metric_of(name, regions)
 
 
 def over_places(metric: Metric, places: int) -> FloatArray:
@@ -360,14 +410,6 @@ def weight_of(weights: Mapping[int, float], places: IntArray, otherwise: float =
         if place < len(table):
             table[place] = factor
     return table[places]
-
-
-class MetricName(StrEnum):
-    """How to measure an error or a loss: different or not; metres; metres squared."""
-
-    HAMMING = "hamming"
-    EUCLID = "euclid"
-    SQUARED = "squared"
 
 
 def metric_of(name: MetricName, regions: Regions) -> Metric:

@@ -199,7 +199,7 @@ class Course:
         if isinstance(exposer, Mechanism) and len(exposer.table) != places:
             rule = f"a table with one row for each of the {places} places of the profile"
             raise broken_rule("mechanism", owner, rule, exposer.table.shape)
-        self.exposer, self.profile, self.privacy = exposer, profile, as_metric(privacy, "privacy", places)
+        self.exposer, self.profile, self.privacy = exposer, profile, as_metric(privacy, "privacy", profile, owner)
         self.accesses = whole_number(accesses, "accesses", owner)
         self.kinds = kinds_of(exposer)
         if isinstance(exposer, Policy):

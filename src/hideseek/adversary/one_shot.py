@@ -77,7 +77,7 @@ def correlation_aware_error(profile: Profile, mechanism: Mechanism, privacy: Met
         raise broken_rule("mechanism", "correlation_aware_error", rule, mechanism.table.shape)
     law = possible_trajectories(profile, (-1, 0))
     before, now = law.sequences.T
-    d_p = over_places(as_metric(privacy, "privacy", places), places)
+    d_p = over_places(as_metric(privacy, "privacy", profile, "correlation_aware_error"), places)
     error = 0.0
     for seen in mechanism.table.T:
         joint = np.bincount(now, law.probability * seen[before], minlength=places)

@@ -106,8 +106,8 @@ def design(
     designer = _Designer(
         profile,
         scenario,
-        as_metric(privacy, "privacy", profile.places),
-        as_metric(quality, "quality", profile.places),
+        as_metric(privacy, "privacy", profile, owner),
+        as_metric(quality, "quality", profile, owner),
         scalar(budget, "budget", owner),
         least + 2 if steps is None and scenario.seen else least,
         gaps,

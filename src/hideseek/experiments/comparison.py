@@ -124,9 +124,8 @@ def compare(
     whole_number(accesses, "accesses", owner)
     whole_number(seed, "seed", owner, least=0)
     workers = worker_count(workers, owner)
-    setting = Setting(
-        profile, as_metric(privacy, "privacy", profile.places), as_metric(quality, "quality", profile.places)
-    )
+    d_p, d_q = as_metric(privacy, "privacy", profile, owner), as_metric(quality, "quality", profile, owner)
+    setting = Setting(profile, d_p, d_q)
     budget = scalar(budget, "budget", owner)
     Course(truth(setting.game), profile, setting.privacy, accesses, owner).refuse_many(walks)
     codebook = design(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hideseek.errors import HideseekError, broken_rule
 from hideseek.game.game import Game
-from hideseek.metrics import Metric
+from hideseek.metrics import MetricLike
 from hideseek.model.mobility import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import scalar
@@ -34,7 +34,7 @@ def budget_of(text: str, game: Game, owner: str) -> float:
 
 
 def budget_through_time(
-    text: str, profile: MarkovProfile, scenario: Scenario, privacy: Metric, quality: Metric, owner: str
+    text: str, profile: MarkovProfile, scenario: Scenario, privacy: MetricLike, quality: MetricLike, owner: str
 ) -> float:
     """As :func:`budget_of`, where it takes so much to tell nothing about the places of one access."""
     alone = Scenario(target=scenario.release, release=scenario.release, quality=scenario.quality)

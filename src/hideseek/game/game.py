@@ -244,8 +244,10 @@ class Game:
         refuse_if_too_large(8 * entries, f"A game of {len(inputs)} inputs over {places} places in this scenario")
         guesses, releases = product(places, len(scenario.target)), product(places, len(scenario.release))
         history = np.array(seen, dtype=np.int64)
-        d_p = as_metric(privacy, "privacy", places).between(guesses, targets, np.empty(0, np.int64))
-        d_q = as_metric(quality, "quality", places).between(wanted, releases, history)
+        d_p = as_metric(privacy, "privacy", profile, "Game.from_scenario").between(
+            guesses, targets, np.empty(0, np.int64)
+        )
+        d_q = as_metric(quality, "quality", profile, "Game.from_scenario").between(wanted, releases, history)
         for name, table, shape in (
             ("privacy", d_p, (len(guesses), len(targets))),
             ("quality", d_q, (len(wanted), len(releases))),

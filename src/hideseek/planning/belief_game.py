@@ -87,7 +87,7 @@ class BeliefGame:
             rule = "a MarkovProfile, the same at all times, as a device may start at any of them"
             raise broken_rule("profile", owner, rule, type(profile).__name__)
         check(scenario, profile.memory)
-        d_p, d_q = as_metric(privacy, "privacy", profile.places), as_metric(quality, "quality", profile.places)
+        d_p, d_q = as_metric(privacy, "privacy", profile, owner), as_metric(quality, "quality", profile, owner)
         if d_q.looks_back:
             raise broken_rule(
                 "quality", owner, "a metric of the place and its release", "one that looks at earlier ones"
