@@ -22,8 +22,9 @@ import numpy.typing as npt
 from hideseek.errors import broken_rule
 from hideseek.model.mobility import Profile
 from hideseek.model.regions import Regions, distances
-from hideseek.util.arrays import FloatArray, IntArray, nonnegative, one_of, scalar, shaped, whole_number
+from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked, takes
+from hideseek.util.checks import nonnegative, one_of, scalar, shaped, whole_number
 
 Between = Callable[[IntArray, IntArray, IntArray], FloatArray]
 Weights = Mapping[int, float] | Sequence[float] | FloatArray

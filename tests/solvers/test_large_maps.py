@@ -23,7 +23,7 @@ from hideseek.solvers.certificate import Claim, certify, cheapest_releases, leas
 from hideseek.solvers.double_oracle import DoubleOracle
 from hideseek.solvers.regret_matching import RegretMatching
 from hideseek.util import arrays
-from hideseek.util.arrays import LARGE, inner, light
+from hideseek.util.sparse import LARGE, inner, light
 from tests.support.games import euclid_game, games, random_game
 
 LARGER = euclid_game(18, 29, 0.5)  # 272,484 entries: above what is kept dense

@@ -22,7 +22,7 @@ from scipy import sparse
 import hideseek as hs
 from hideseek import HideseekError, ParameterError, baselines
 from hideseek.errors import OutputError
-from hideseek.util.arrays import refuse_if_too_large
+from hideseek.util.limits import refuse_if_too_large
 from tests.support.fleets import JOB
 
 WRONG = (None, object(), "text", b"x", -1, 1.5, [], {}, [None], lambda: None, np.array(["a"]), float("nan"))

@@ -23,15 +23,9 @@ from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.metrics import MetricLike, as_metric
 from hideseek.model.mobility import MarkovProfile, Profile, drawn, sample_places
 from hideseek.model.scenario import Scenario
-from hideseek.util.arrays import (
-    FloatArray,
-    IntArray,
-    encoded,
-    product,
-    refuse_if_too_large,
-    refuse_if_too_long,
-    whole_number,
-)
+from hideseek.util.arrays import FloatArray, IntArray, encoded, product
+from hideseek.util.checks import whole_number
+from hideseek.util.limits import refuse_if_too_large, refuse_if_too_long
 
 ACCESSES = 200  # of a run
 ENUMERATED = 20_000  # exposed sequences up to which all are tried

@@ -9,8 +9,9 @@ from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.metrics import MetricLike, as_metric, over_places
 from hideseek.model.mobility import Profile, possible_trajectories
-from hideseek.util.arrays import FloatArray, IntArray, shaped
+from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import shaped
 
 
 @checked

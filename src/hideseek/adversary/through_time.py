@@ -17,9 +17,11 @@ from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Policy
 from hideseek.metrics import Metric, MetricLike, over_places
 from hideseek.model.mobility import MarkovProfile, Profile
-from hideseek.util.arrays import FloatArray, IntArray, encoded, one_of, product, refuse_if_too_large, whole_number
+from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.boundary import checked
+from hideseek.util.checks import one_of, whole_number
 from hideseek.util.estimates import Estimate
+from hideseek.util.limits import refuse_if_too_large
 from hideseek.util.progress import Advance
 
 WALKS = 1000  # simulated where enumeration does not fit

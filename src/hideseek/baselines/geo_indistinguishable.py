@@ -29,8 +29,9 @@ from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import relative_gap
 from hideseek.solvers.dispatch import Solution, Status, solve
 from hideseek.solvers.interior_point import LeastLoss, least_loss
-from hideseek.util.arrays import FloatArray, IntArray, nonnegative, scalar
+from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import nonnegative, scalar
 
 # places up to which the rows of all pairs are solved by default. On the cells of a cab, at 1 / epsilon = 1 km, they
 # take 0.3 s at 39 places, 2.9 s at 71, 10 s at 98 and 39 s at 122 (the joint optimum 0.6, 5.5, 26 and 90 s). A spanner

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from hideseek.errors import SolverError, broken_rule
 from hideseek.game.mechanism import Mechanism
-from hideseek.util.arrays import distribution, nonnegative, scalar
 from hideseek.util.boundary import checked
+from hideseek.util.checks import distribution, nonnegative, scalar
 
 STEPS = 200  # a few dozen are usual
 

@@ -11,8 +11,9 @@ from hideseek.baselines.cells import nearest_place_law, on_plane, round_flow, vo
 from hideseek.errors import broken_rule
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
-from hideseek.util.arrays import FloatArray, scalar
+from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import scalar
 
 POSITIVE = np.finfo(float).tiny
 

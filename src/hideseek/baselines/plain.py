@@ -9,8 +9,9 @@ from hideseek.baselines.cells import on_plane
 from hideseek.errors import broken_rule
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
-from hideseek.util.arrays import FloatArray, nonnegative, scalar
+from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import nonnegative, scalar
 
 
 @checked

@@ -12,17 +12,10 @@ from hideseek.baselines.laplace import POSITIVE, planar_laplace
 from hideseek.errors import broken_rule
 from hideseek.model.mobility import MarkovProfile, regions_of
 from hideseek.model.regions import plane
-from hideseek.util.arrays import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    numbered,
-    refuse_if_too_large,
-    scalar,
-    shaped,
-    whole_number,
-)
+from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import numbered, scalar, shaped, whole_number
+from hideseek.util.limits import refuse_if_too_large
 
 DELTA = 0.01  # the true place is replaced in one step of a hundred at most, on average: so little is lost without noise
 FEWER = "Simulate fewer sequences at a time."

@@ -43,7 +43,7 @@ from hideseek.planning.simulation import FOR_WHOM
 from hideseek.storage.profile_file import is_profile
 from hideseek.traces.city import synthetic_city
 from hideseek.traces.reading import read_traces
-from hideseek.util.arrays import whole_number
+from hideseek.util.checks import whole_number
 
 commands = typer.Typer()
 OTHERS = "Each tells where its user goes and how: keep them as private as traces."

@@ -42,9 +42,11 @@ from hideseek.solvers.curve import refuse_many_points, trade_off
 from hideseek.solvers.dispatch import solve
 from hideseek.storage.profile_file import save_profile
 from hideseek.traces.reading import FORMATS
-from hideseek.util.arrays import FloatArray, IntArray, Matrix, whole_number
+from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.util.checks import whole_number
 from hideseek.util.harmless import csv_bytes
 from hideseek.util.private_files import write_privately
+from hideseek.util.sparse import Matrix
 
 commands = typer.Typer()
 

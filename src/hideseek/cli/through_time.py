@@ -56,7 +56,7 @@ from hideseek.planning.planner import DISCOUNT, WALKS, Mode, Outlook, train
 from hideseek.planning.simulation import FOR_WHOM, STEPS, follow
 from hideseek.planning.simulation import WALKS as LEAST_STEPS
 from hideseek.storage.profile_file import load_profile
-from hideseek.util.arrays import whole_number
+from hideseek.util.checks import whole_number
 
 commands = typer.Typer()
 COMPARED = 100  # accesses, and walks, to tell what planning ahead gains

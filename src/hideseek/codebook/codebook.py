@@ -38,8 +38,9 @@ from hideseek.storage.documents import (
 )
 from hideseek.storage.regions_document import RegionsDocument, regions_document
 from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind
-from hideseek.util.arrays import FloatArray, IntArray, whole_number
+from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import whole_number
 
 TINY = 1e-12  # a loss that is none
 AGREE = 1e-9  # numbers of the certificate, stored and worked out again

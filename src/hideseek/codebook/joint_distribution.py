@@ -13,7 +13,8 @@ from scipy import sparse
 from hideseek.codebook.stage import Prior, Stage, distinct
 from hideseek.model.mobility import Profile, Trajectories, continued
 from hideseek.model.scenario import Scenario
-from hideseek.util.arrays import FloatArray, IntArray, product, refuse_if_too_large
+from hideseek.util.arrays import FloatArray, IntArray, product
+from hideseek.util.limits import refuse_if_too_large
 
 SETTLED = 1e-12  # change of the joint law in one access, in total variation
 

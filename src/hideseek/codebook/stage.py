@@ -12,7 +12,8 @@ from hideseek.codebook.weights import CODES, Table, refuse_long_codes
 from hideseek.errors import CodebookError, broken_rule
 from hideseek.metrics import Metric
 from hideseek.model.scenario import Scenario
-from hideseek.util.arrays import FloatArray, IntArray, encoded, product, refuse_if_too_large
+from hideseek.util.arrays import FloatArray, IntArray, encoded, product
+from hideseek.util.limits import refuse_if_too_large
 
 LAW = 1e-9  # how far from 1 the sum of a law may be
 NOTHING = np.zeros(0, np.int64)

@@ -30,8 +30,10 @@ from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Mode, Planner
 from hideseek.solvers.certificate import cheapest_releases
 from hideseek.solvers.dispatch import solve
-from hideseek.util.arrays import FloatArray, one_of, product, refuse_if_too_large, scalar, whole_number, worker_count
+from hideseek.util.arrays import FloatArray, product
 from hideseek.util.boundary import checked
+from hideseek.util.checks import one_of, scalar, whole_number, worker_count
+from hideseek.util.limits import refuse_if_too_large
 from hideseek.util.progress import Advance
 
 LEAST_SPARE, MOST_SPARE = 1e-9, 1e-2  # how much further than needed a table is mixed: for rounding, for an end

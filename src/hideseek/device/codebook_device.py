@@ -27,8 +27,9 @@ from hideseek.errors import StateError, broken_rule
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Offsets, Scenario
 from hideseek.traces.reading import checked_step
-from hideseek.util.arrays import IntArray, whole_number
+from hideseek.util.arrays import IntArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import whole_number
 from hideseek.util.private_files import half_written, is_current, locked, sync_folder, write_into
 
 VERSION = 2

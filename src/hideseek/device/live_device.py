@@ -28,8 +28,9 @@ from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner, Player
 from hideseek.solvers.certificate import cheapest_releases, mixed_into_budget
-from hideseek.util.arrays import FloatArray, IntArray, scalar
+from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import scalar
 
 LAW = 1e-9  # what a stored belief may miss 1 by
 SPARE = 1e-4  # the share of a floor that is asked for beyond it, as whole weights may take some off

@@ -28,8 +28,8 @@ from hideseek.metrics import MetricLike, as_metric
 from hideseek.model.mobility import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve
-from hideseek.util.arrays import scalar, whole_number, worker_count
 from hideseek.util.boundary import checked
+from hideseek.util.checks import scalar, whole_number, worker_count
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
 

@@ -28,9 +28,10 @@ from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import PLAY, Outlook, train
 from hideseek.planning.planner import WALKS as TRAINED
 from hideseek.planning.simulation import SETTLING, WALKS, follow, refuse_too_long
-from hideseek.util.arrays import one_of, refuse_if_too_long, scalar, whole_number, worker_count
 from hideseek.util.boundary import checked
+from hideseek.util.checks import one_of, scalar, whole_number, worker_count
 from hideseek.util.estimates import Estimate
+from hideseek.util.limits import refuse_if_too_long
 from hideseek.util.progress import Advance
 
 USERS, STEPS, SHARES = 5, 300, (0.2, 0.5, 0.8)

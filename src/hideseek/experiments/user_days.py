@@ -13,7 +13,7 @@ from hideseek.model.mobility import DAY, STEP, MarkovProfile
 from hideseek.model.regions import Grid
 from hideseek.traces.city import BOX
 from hideseek.traces.reading import check_traces
-from hideseek.util.arrays import whole_number
+from hideseek.util.checks import whole_number
 
 BAY = Grid(south=37.55, north=37.85, west=-122.55, east=-122.10, rows=10, columns=25)
 CITY = Grid(*BOX, rows=10, columns=25)

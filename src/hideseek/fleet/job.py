@@ -21,8 +21,8 @@ from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.certificate import relative_gap
 from hideseek.traces.reading import checked_step
-from hideseek.util.arrays import one_of, whole_number
 from hideseek.util.boundary import checked
+from hideseek.util.checks import one_of, whole_number
 from hideseek.util.estimates import Estimate
 
 EARTH = (-90.0, 90.0, -180.0, 180.0)

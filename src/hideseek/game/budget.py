@@ -7,7 +7,7 @@ from hideseek.game.game import Game
 from hideseek.metrics import MetricLike
 from hideseek.model.mobility import MarkovProfile
 from hideseek.model.scenario import Scenario
-from hideseek.util.arrays import scalar
+from hideseek.util.checks import scalar
 
 
 def parsed_budget(text: str, owner: str) -> tuple[float, bool]:

@@ -23,20 +23,10 @@ from hideseek.errors import BudgetError, broken_rule
 from hideseek.metrics import MetricLike, as_metric
 from hideseek.model.mobility import Profile, Trajectories, possible_trajectories, summed
 from hideseek.model.scenario import Scenario
-from hideseek.util.arrays import (
-    FloatArray,
-    IntArray,
-    distribution,
-    labelled,
-    nonnegative,
-    one_of,
-    product,
-    refuse_if_too_large,
-    scalar,
-    unlabelled,
-    whole_number,
-)
+from hideseek.util.arrays import FloatArray, IntArray, product, unlabelled
 from hideseek.util.boundary import checked
+from hideseek.util.checks import distribution, labelled, nonnegative, one_of, scalar, whole_number
+from hideseek.util.limits import refuse_if_too_large
 
 
 @checked

@@ -11,8 +11,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from hideseek.errors import broken_rule
-from hideseek.util.arrays import FloatArray, IntArray, Matrix, dense, labelled, nonnegative, unlabelled, with_entries
+from hideseek.util.arrays import FloatArray, IntArray, unlabelled
 from hideseek.util.boundary import checked
+from hideseek.util.checks import labelled, nonnegative
+from hideseek.util.sparse import Matrix, dense, with_entries
 
 
 @checked

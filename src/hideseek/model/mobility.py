@@ -20,22 +20,10 @@ from scipy.sparse.csgraph import connected_components
 from hideseek.errors import ReducibleError, broken_rule
 from hideseek.model.regions import Regions
 from hideseek.traces.reading import check_traces, checked_step
-from hideseek.util.arrays import (
-    FloatArray,
-    IntArray,
-    encoded,
-    frozen,
-    nonnegative,
-    numbered,
-    pairs_with_equal,
-    product,
-    refuse_if_too_large,
-    refuse_if_too_long,
-    scalar,
-    shaped,
-    whole_number,
-)
+from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen, pairs_with_equal, product
 from hideseek.util.boundary import checked
+from hideseek.util.checks import nonnegative, numbered, scalar, shaped, whole_number
+from hideseek.util.limits import refuse_if_too_large, refuse_if_too_long
 
 DAY = pd.Timedelta("1D")
 HIGHEST_ORDER = 61  # so that tuples of two places can be numbered

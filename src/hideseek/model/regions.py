@@ -16,8 +16,10 @@ from scipy.spatial import KDTree
 
 from hideseek.errors import MissingExtraError, broken_rule
 from hideseek.traces.reading import check_traces
-from hideseek.util.arrays import FloatArray, IntArray, frozen, numbered, refuse_if_too_large, whole_number
+from hideseek.util.arrays import FloatArray, IntArray, frozen
 from hideseek.util.boundary import checked
+from hideseek.util.checks import numbered, whole_number
+from hideseek.util.limits import refuse_if_too_large
 
 EARTH = Geod(ellps="WGS84")
 TO_SPACE = Transformer.from_crs("EPSG:4979", "EPSG:4978", always_xy=True)

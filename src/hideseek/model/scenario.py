@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hideseek.errors import broken_rule
-from hideseek.util.arrays import IntArray, refuse_if_too_large, shaped, whole_number
+from hideseek.util.arrays import IntArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import shaped, whole_number
+from hideseek.util.limits import refuse_if_too_large
 
 Offsets = tuple[int, ...]
 

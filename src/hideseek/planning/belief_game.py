@@ -24,19 +24,10 @@ from hideseek.metrics import Metric, MetricLike, as_metric
 from hideseek.model.mobility import MarkovProfile, Profile, continued, state_index
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import Solution, solve
-from hideseek.util.arrays import (
-    FloatArray,
-    IntArray,
-    distribution,
-    encoded,
-    frozen,
-    numbered,
-    refuse_if_too_large,
-    scalar,
-    shaped,
-    whole_number,
-)
+from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen
 from hideseek.util.boundary import checked
+from hideseek.util.checks import distribution, numbered, scalar, shaped, whole_number
+from hideseek.util.limits import refuse_if_too_large
 
 ROUNDING = 1e-9  # in the unit of errors: a ceiling below this is none
 

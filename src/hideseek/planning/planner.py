@@ -30,8 +30,10 @@ from hideseek.planning.belief_game import BeliefGame
 from hideseek.solvers.belief_program import ROUNDING, Play, Recurring
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.tie_break import prefer
-from hideseek.util.arrays import FloatArray, frozen, nonnegative, one_of, refuse_if_too_long, scalar, whole_number
+from hideseek.util.arrays import FloatArray, frozen
 from hideseek.util.boundary import checked
+from hideseek.util.checks import nonnegative, one_of, scalar, whole_number
+from hideseek.util.limits import refuse_if_too_long
 
 DISCOUNT = 0.9
 WALKS, LENGTH = 30, 30  # of training: walks, and accesses of each

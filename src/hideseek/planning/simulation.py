@@ -15,9 +15,11 @@ from hideseek.errors import SolverError
 from hideseek.model.mobility import drawn
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner, Player, seconds_of
-from hideseek.util.arrays import FloatArray, refuse_if_too_large, refuse_if_too_long, whole_number
+from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import whole_number
 from hideseek.util.estimates import Estimate
+from hideseek.util.limits import refuse_if_too_large, refuse_if_too_long
 
 STEPS, WALKS = 1000, 10
 FOR_WHOM = (

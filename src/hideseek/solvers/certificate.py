@@ -23,19 +23,8 @@ from scipy import sparse
 
 from hideseek.errors import CertificateError
 from hideseek.game.game import Alternatives, Game, LinearRows, Objective
-from hideseek.util.arrays import (
-    LARGE,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Matrix,
-    blocks,
-    dense,
-    inner,
-    light,
-    row_of_entry,
-    with_entries,
-)
+from hideseek.util.arrays import BoolArray, FloatArray, IntArray, blocks
+from hideseek.util.sparse import LARGE, Matrix, dense, inner, light, row_of_entry, with_entries
 
 ROW_TOLERANCE = 1e-8  # extra rows hold to this share of their largest coefficient; HiGHS itself promises 1e-7
 

@@ -20,8 +20,10 @@ from hideseek.solvers.certificate import Certificate
 from hideseek.solvers.dispatch import in_closed_form, in_full, in_interior, same_for_every_release, small
 from hideseek.solvers.double_oracle import DoubleOracle
 from hideseek.solvers.full_program import safe_mechanism
-from hideseek.util.arrays import FloatArray, nonnegative, refuse_if_too_large, scalar
+from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import nonnegative, scalar
+from hideseek.util.limits import refuse_if_too_large
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,10 @@ from hideseek.solvers.full_program import full_program, safe_mechanism
 from hideseek.solvers.interior_point import Progress, game_answer, solvable
 from hideseek.solvers.regret_matching import first_order
 from hideseek.solvers.restricted_program import Pairs
-from hideseek.util.arrays import BoolArray, FloatArray, Matrix, dense, one_of, scalar
+from hideseek.util.arrays import BoolArray, FloatArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import one_of, scalar
+from hideseek.util.sparse import Matrix, dense
 
 SMALL = 1_000_000  # non-zeros of a full program, which 100 places have: two seconds
 

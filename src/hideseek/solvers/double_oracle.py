@@ -27,7 +27,8 @@ from hideseek.solvers.certificate import Certificate, Claim, certify
 from hideseek.solvers.full_program import budget_units, safe_mechanism
 from hideseek.solvers.interior_point import Progress
 from hideseek.solvers.restricted_program import NO_ENTRIES, GrowingProgram, Pairs, Triples, largest, mark_largest
-from hideseek.util.arrays import BoolArray, FloatArray, IntArray, Matrix, light
+from hideseek.util.arrays import BoolArray, FloatArray, IntArray
+from hideseek.util.sparse import Matrix, light
 
 FIRST_GUESSES = 3  # for every release, in the first program
 NEW_GUESSES, NEW_RELEASES = 2, 3  # for every release, and for every input and release, added in a round

@@ -14,7 +14,8 @@ from hideseek.errors import BudgetError, SolverError, broken_rule
 from hideseek.game.game import Alternatives, LinearRows, Objective, budget_too_small
 from hideseek.solvers.certificate import Claim, onto_rows, stochastic
 from hideseek.solvers.interior_point import least_loss, solvable
-from hideseek.util.arrays import BoolArray, FloatArray, refuse_if_too_large
+from hideseek.util.arrays import BoolArray, FloatArray
+from hideseek.util.limits import refuse_if_too_large
 
 
 def full_program(problem: Alternatives) -> Claim:

@@ -27,8 +27,9 @@ from hideseek.errors import broken_rule
 from hideseek.game.game import Alternatives, Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import Claim, one_hot, onto_rows, relative_gap, rounding_of, stochastic, upper_bound
-from hideseek.util.arrays import FloatArray, refuse_if_too_large
+from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
+from hideseek.util.limits import refuse_if_too_large
 
 ROUNDS, PATIENCE = 150, 15  # at most, and without getting nearer; 20 to 60 are usual
 CORRECTORS = 6  # at most in a round: each costs a fraction of the factors that it reuses

@@ -27,7 +27,8 @@ from hideseek.errors import MissingExtraError, broken_rule
 from hideseek.game.game import Alternatives
 from hideseek.solvers.certificate import Certificate, Claim, certify
 from hideseek.solvers.interior_point import Progress
-from hideseek.util.arrays import FloatArray, light
+from hideseek.util.arrays import FloatArray
+from hideseek.util.sparse import light
 
 LATER = 4  # the power of its number by which a round counts
 CHECKED = 50  # rounds from one look at the bounds to the next

@@ -22,8 +22,10 @@ from hideseek.solvers.dispatch import Solution
 from hideseek.solvers.double_oracle import DoubleOracle, RestrictedSolution
 from hideseek.solvers.full_program import safe_mechanism
 from hideseek.solvers.restricted_program import Pairs, mark_largest
-from hideseek.util.arrays import FloatArray, dense, scalar
+from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import scalar
+from hideseek.util.sparse import dense
 
 SLACK = 1e-3  # the share of the tolerance by which the first game's privacy may be missed; the rest is for rounding
 ENOUGH = 1e-4  # relative gap of the second game's value: a preference, not a claim

@@ -23,8 +23,9 @@ from hideseek.game.game import Alternatives, Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import one_hot, repaired_table
 from hideseek.solvers.dispatch import Method, Solution, Status, solve
-from hideseek.util.arrays import FloatArray, scalar
+from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import scalar
 
 LARGEST = 200_000  # inputs x releases x guesses: beyond this the mixed-integer program is hopeless
 STRICTLY = (

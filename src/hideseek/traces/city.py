@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hideseek.util.arrays import refuse_if_too_large, whole_number
 from hideseek.util.boundary import checked
+from hideseek.util.checks import whole_number
+from hideseek.util.limits import refuse_if_too_large
 
 Floats = NDArray[np.float64]
 

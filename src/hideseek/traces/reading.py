@@ -31,8 +31,8 @@ import pandas as pd
 
 from hideseek.errors import SizeError, TraceError, broken_rule
 from hideseek.traces.users import told_apart, user_of
-from hideseek.util.arrays import refuse_if_too_large
 from hideseek.util.boundary import checked
+from hideseek.util.limits import refuse_if_too_large
 
 COLUMNS = ("user_id", "tracked_at", "latitude", "longitude")
 

@@ -29,8 +29,9 @@ from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve
 from hideseek.traces.reading import check_traces
-from hideseek.util.arrays import IntArray, whole_number, worker_count
+from hideseek.util.arrays import IntArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import whole_number, worker_count
 from hideseek.util.progress import Advance
 
 SMOOTHING = 0.05  # share of the moves of a profile that may go anywhere: new days bring new places

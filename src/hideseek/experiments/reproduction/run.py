@@ -21,8 +21,8 @@ from hideseek.experiments.reproduction.numbers import (
 )
 from hideseek.experiments.user_days import UserDay, days_of, drawn_from
 from hideseek.model.regions import Grid
-from hideseek.util.arrays import scalar, worker_count
 from hideseek.util.boundary import checked
+from hideseek.util.checks import scalar, worker_count
 from hideseek.util.progress import Advance
 
 

@@ -1,0 +1,37 @@
+"""What this machine can do in time: problems that would not fit in memory, or take weeks, are refused beforehand."""
+
+from __future__ import annotations
+
+import os
+
+from hideseek.errors import SizeError
+
+DAY, LONGEST = 86_400, 7  # seconds, and the days that anything may take
+
+
+def refuse_if_too_large(
+    needed: float, what: str, way_out: str = "Use fewer places, fewer offsets in the scenario, or a lower order."
+) -> None:
+    """Refuse what would take more than half of this machine's memory, before it is built."""
+    limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    if needed > limit:
+        # a float holds no more than 2^1024
+        sizes = (
+            f"about {min(needed, 2**1000) / 2**30:.3g} GiB; half of this machine's memory is {limit / 2**30:.3g} GiB"
+        )
+        raise SizeError(f"{what} would need {sizes}. {way_out}", needed)
+
+
+def refuse_if_too_long(seconds: float, what: str, way_out: str) -> None:
+    """Refuse what would take longer than a week on an idle machine, before it is begun.
+
+    Estimates are low, so that nothing is refused that somebody could wait for.
+
+    >>> refuse_if_too_long(864_000, "A run of 7 accesses", "Ask for fewer.")
+    Traceback (most recent call last):
+    hideseek.errors.SizeError: A run of 7 accesses would take about 10 days or more; 7 are allowed. Ask for fewer.
+    """
+    if seconds > LONGEST * DAY:
+        raise SizeError(
+            f"{what} would take about {seconds / DAY:.3g} days or more; {LONGEST} are allowed. {way_out}", seconds
+        )
