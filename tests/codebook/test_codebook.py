@@ -294,7 +294,7 @@ HEADERS = {
     "one place": (put("places", 1), "places"),
     "no step": (put("step", ""), "length of time"),
     "a step of none": (put("step", "0min"), "length of time"),
-    "a step in a unit that goes": (put("step", "5H"), "length of time"),
+    "a step in a unit that went": (put("step", "5T"), "length of time"),
     "an endless step": (put("step", "9" * 40 + "D"), "length of time"),
     "a long step": (put("step", "5min" * 100), "step"),
     "surrogate": (put("step", "\ud800"), "header"),

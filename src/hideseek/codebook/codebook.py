@@ -28,7 +28,6 @@ from hideseek.storage.documents import (
     MetricDocument,
     ScenarioDocument,
     StepLength,
-    check_step,
     metric_document,
     metric_from,
     read_regions,
@@ -41,6 +40,7 @@ from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
+from hideseek.util.time_steps import checked_step
 
 TINY = 1e-12  # a loss that is none
 AGREE = 1e-9  # numbers of the certificate, stored and worked out again
@@ -239,7 +239,7 @@ def codebook_from(content: memoryview) -> Codebook:
     file = CODEBOOK.opened(content)
     document = file.document
     places, scenario = document.places, scenario_from(document.scenario)
-    check_step(document.step)
+    checked_step(document.step, "the file")
     stages = tuple(stage_from(entry, number, places, file.take) for number, entry in enumerate(document.stages))
     chain = None if document.hideseek_codebook == WITHOUT_CHAIN else chain_from(places, file.take)
     file.end()

@@ -26,11 +26,11 @@ from hideseek.codebook.weights import WORDS, Unsigned
 from hideseek.errors import StateError, broken_rule
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Offsets, Scenario
-from hideseek.traces.reading import checked_step
 from hideseek.util.arrays import IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
 from hideseek.util.private_files import half_written, is_current, locked, sync_folder, write_into
+from hideseek.util.time_steps import checked_step
 
 VERSION = 2
 UNSEALED = 1  # the version before: the same without a checksum
@@ -98,7 +98,7 @@ class StepDevice(Generic[State]):
 
     def __init__(self, regions: Regions, step: str, sha256: str, state: str | os.PathLike[str]) -> None:
         self.regions, self.sha256 = regions, sha256
-        self.step = checked_step(step, type(self).__name__).to_pytimedelta()
+        self.step = checked_step(step, type(self).__name__)
         self.path = state_path(state, type(self).__name__)
 
     def __repr__(self) -> str:

@@ -20,10 +20,10 @@ from hideseek.model.mobility import STEP, MarkovProfile, regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.certificate import relative_gap
-from hideseek.traces.reading import checked_step
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, whole_number
 from hideseek.util.estimates import Estimate
+from hideseek.util.time_steps import checked_step
 
 EARTH = (-90.0, 90.0, -180.0, 180.0)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
@@ -19,13 +20,14 @@ from scipy.sparse.csgraph import connected_components
 
 from hideseek.errors import ReducibleError, broken_rule
 from hideseek.model.regions import Regions
-from hideseek.traces.reading import check_traces, checked_step
+from hideseek.traces.reading import check_traces
 from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen, pairs_with_equal, product
 from hideseek.util.boundary import checked
 from hideseek.util.checks import nonnegative, numbered, scalar, shaped, whole_number
 from hideseek.util.limits import refuse_if_too_large, refuse_if_too_long
+from hideseek.util.time_steps import NANOSECONDS, checked_step, nanoseconds, written_step
 
-DAY = pd.Timedelta("1D")
+DAY = timedelta(days=1)
 HIGHEST_ORDER = 61  # so that tuples of two places can be numbered
 STEP = "5min"  # the paper's: 288 steps a day
 MOVE = 1e-4  # seconds for a step of all ways over two places; more take longer
@@ -270,7 +272,9 @@ class MarkovProfile(_Learned):
         shaped(states, (len(kernel), None), "states", owner)
         numbered(states, kernel.shape[1], "states", owner)
         law = long_run_law(state_chain(states, kernel), states, parameter, owner)
-        return cls(frozen(states), kernel, frozen(law), regions, step if isinstance(step, str) else str(length))
+        return cls(
+            frozen(states), kernel, frozen(law), regions, step if isinstance(step, str) else written_step(length)
+        )
 
     @classmethod
     def fit(
@@ -419,10 +423,10 @@ class PeriodicProfile(_Learned):
         >>> PeriodicProfile(chain, steps_a_slot=12).at("13:00").start
         13
         """
-        moment = pd.to_timedelta(f"{time}:00" if time.count(":") == 1 else time, errors="coerce")
-        if pd.isna(moment) or not pd.Timedelta(0) <= moment < DAY:
+        moment = nanoseconds(f"{time}:00" if time.count(":") == 1 else time)
+        if moment is None or not moment < NANOSECONDS["D"]:
             raise broken_rule("time", "PeriodicProfile.at", 'a time of day such as "08:30"', repr(time))
-        return replace(self, start=int(moment / DAY * self.steps_a_day))
+        return replace(self, start=int(moment * self.steps_a_day / NANOSECONDS["D"]))
 
     @property
     def places(self) -> int:

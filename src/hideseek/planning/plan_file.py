@@ -24,7 +24,6 @@ from hideseek.storage.documents import (
     MetricDocument,
     ScenarioDocument,
     StepLength,
-    check_step,
     metric_document,
     metric_from,
     read_regions,
@@ -37,6 +36,7 @@ from hideseek.storage.regions_document import RegionsDocument, regions_document
 from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind, Sealed
 from hideseek.util.arrays import frozen
 from hideseek.util.boundary import checked
+from hideseek.util.time_steps import checked_step
 
 LONGEST = 10_000  # steps that a scenario may span: its game takes as many to work out
 LARGEST_SEED = 2**63 - 1
@@ -188,7 +188,7 @@ def profile_from(file: Sealed[_Document]) -> MarkovProfile:
     """The profile that a file holds."""
     states, transition = file.take("states", *PLACE, ndim=2), file.take("transition", "F64", ndim=2)
     document = file.document
-    check_step(document.step)
+    checked_step(document.step, "the file")
     regions = None if document.regions is None else read_regions(document.regions)
     if len(states) != len(transition) or (regions is not None and len(regions) != transition.shape[1]):
         raise PlanError("Its states, transitions and regions are not of one profile.")

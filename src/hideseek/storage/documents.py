@@ -14,7 +14,6 @@ from hideseek.metrics import Metric
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
 from hideseek.storage.regions_document import RegionsDocument, regions_from
-from hideseek.traces.reading import checked_step
 
 NESTED = 16  # metrics in one another
 MOST = 2**20  # places
@@ -68,14 +67,6 @@ class ScenarioDocument(msgspec.Struct, forbid_unknown_fields=True):
     known: Several
     causal: bool
     every: Offset
-
-
-def check_step(step: str) -> None:
-    """Refuse what is no length of time."""
-    try:
-        checked_step(step, "the file")
-    except (OverflowError, Warning) as error:  # pandas warns of units that it gives up
-        raise ParameterError(f"Its step is no length of time: {error}.") from None
 
 
 def read_regions(document: RegionsDocument) -> Regions:

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, Self
@@ -728,17 +727,3 @@ def _legible(name: str) -> str:
 
 def _short(text: str, most: int = 80) -> str:
     return repr(text if len(text) <= most else f"{text[: most - 3]}...")
-
-
-def checked_step(step: str, owner: str) -> pd.Timedelta:
-    """A length of time such as "5min"."""
-    rule = 'a length of time of a microsecond or more, such as "5min"'
-    if not isinstance(step, str | timedelta):
-        raise broken_rule("step", owner, rule, repr(step))
-    try:
-        length = pd.Timedelta(step)
-    except ValueError:
-        raise broken_rule("step", owner, rule, repr(step)) from None
-    if pd.isna(length) or length < pd.Timedelta(1, "us"):
-        raise broken_rule("step", owner, rule, repr(step))
-    return length

@@ -10,12 +10,12 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import wraps
+from importlib import import_module
 from numbers import Real
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from hideseek.errors import HideseekError, OutputError, ParameterError, broken_rule
 
@@ -28,6 +28,7 @@ SEVERAL = "a sequence"
 LONGEST = 10**7  # values one after the other: each is looked at
 SHORT = f"an array, or at most {LONGEST} values"
 CONSTRUCTORS = ("__init__", "__new__")
+DEFERRED = {"pd": "pandas", "sparse": "scipy.sparse"}  # what annotations call packages that are imported only in use
 NO_NAME = "embedded null byte"  # what Python says of a name that no file can have
 
 
@@ -114,9 +115,16 @@ def length_of(value: Sequence[Any]) -> str:
 
 def rules_of(function: Callable[..., Any], lists: bool) -> dict[str, Rule]:
     """By parameter, in order."""
-    hints = get_type_hints(function)
+    hints = get_type_hints(function, localns=cast("dict[str, Any]", DeferredNames()))
     names = inspect.signature(function).parameters
     return {name: rule_of(hints[name], lists) if name in hints else (anything, "") for name in names}
+
+
+class DeferredNames(dict[str, Any]):
+    """Lets annotations name packages that their module imports for type checkers only."""
+
+    def __missing__(self, name: str) -> Any:
+        return import_module(DEFERRED[name])  # a KeyError leaves the name to the module itself
 
 
 def anything(_: object) -> bool:
@@ -131,8 +139,8 @@ def rule_of(annotation: Any, lists: bool) -> Rule:
         return one_of_several(inner, lists)
     if kind is Literal:
         return (lambda value: isinstance(value, str) and value in inner), f"one of {', '.join(map(repr, inner))}"
-    if lists and kind in LISTED:
-        return LISTED[kind]
+    if lists and (kind is np.ndarray or is_sparse_type(kind)):
+        return (is_array_like if kind is np.ndarray else is_matrix_like), CHECKS[np.ndarray][1]
     if kind is Callable and inner and isinstance(inner[0], list):
         return (lambda value: takes(value, len(inner[0]))), f"a function of {len(inner[0])}"
     known = CHECKS.get(annotation) or CHECKS.get(kind)
@@ -187,7 +195,7 @@ def several(kind: Any, inner: Sequence[Any], lists: bool) -> Rule:
     every = kind is not tuple or Ellipsis in inner
 
     def fit(value: object) -> bool:
-        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or sparse.issparse(value):
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or is_sparse(value):
             return False
         if hasattr(value, "__array__") and not isinstance(value, np.ndarray):  # a masked one stays so
             value = np.asarray(value)
@@ -234,13 +242,28 @@ def is_array(value: object, kinds: str = "biuf") -> bool:
 
 def is_array_like(value: object) -> bool:
     """What numpy makes an array of numbers of."""
-    if sparse.issparse(value):
+    if is_sparse(value):
         return False
     try:
         array = np.asarray(value)
     except ValueError:  # rows of different length
         return False
     return array.ndim > 0 and array.dtype.kind in "biuf"
+
+
+def is_matrix_like(value: object) -> bool:
+    """What numpy or scipy makes a matrix of numbers of."""
+    return is_sparse(value) or is_array_like(value)
+
+
+def is_sparse(value: object) -> bool:
+    """Whether it is one of scipy's sparse matrices; where scipy is not loaded, nothing is."""
+    return "scipy.sparse" in sys.modules and bool(sys.modules["scipy.sparse"].issparse(value))
+
+
+def is_sparse_type(kind: object) -> bool:
+    """Whether an annotation means one of scipy's sparse matrices."""
+    return getattr(kind, "__module__", "").startswith("scipy.sparse")
 
 
 def takes(value: object, count: int) -> bool:
@@ -267,8 +290,4 @@ CHECKS: dict[Any, Rule] = {
     np.ndarray: (is_array, "an array of numbers"),
     npt.NDArray[np.int64]: ((lambda value: is_array(value, "iu")), "an array of whole numbers"),
     npt.NDArray[np.bool_]: ((lambda value: is_array(value, "b")), "an array of True and False"),
-}
-LISTED: dict[Any, Rule] = {
-    np.ndarray: (is_array_like, CHECKS[np.ndarray][1]),
-    sparse.csr_array: ((lambda value: sparse.issparse(value) or is_array_like(value)), CHECKS[np.ndarray][1]),
 }
