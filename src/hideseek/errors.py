@@ -6,6 +6,7 @@ HideseekError
 │   ├── ReducibleError: the chain has places that cannot be left or reached
 │   └── SizeError: the problem would not fit in memory, or would take more than a week
 ├── TraceError (also a ValueError): a file of traces cannot be used
+│   └── UnusableFileError: one file of a data set gives no rows
 ├── CodebookError (also a ValueError): a codebook cannot be trusted
 ├── PlanError (also a ValueError): a stored plan cannot be trusted, or belongs to another game
 ├── StateError: a device's state cannot be used, and nothing is exposed
@@ -107,6 +108,10 @@ class SizeError(ParameterError):
 
 class TraceError(HideseekError, ValueError):
     """A file of traces is missing, of an unknown format, or has nothing readable in it."""
+
+
+class UnusableFileError(TraceError):
+    """A file gives no rows; it says why without showing what stands in it, which may be true locations."""
 
 
 class CodebookError(HideseekError, ValueError):

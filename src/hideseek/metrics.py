@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import broken_rule
+from hideseek.model.geodesy import distances
 from hideseek.model.mobility import Profile
-from hideseek.model.regions import Regions, distances
+from hideseek.model.regions import Regions
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked, takes
 from hideseek.util.checks import nonnegative, one_of, scalar, shaped, whole_number

@@ -18,7 +18,7 @@ from hideseek.adversary.through_time import carry, policy_loss
 from hideseek.baselines.through_time import predictive
 from hideseek.metrics import distance, from_matrix
 from hideseek.model import distances
-from hideseek.model.regions import plane
+from hideseek.model.geodesy import plane
 from tests.baselines.test_baselines import town
 
 HAMMING = 1 - np.eye(3)

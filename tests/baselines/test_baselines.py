@@ -27,7 +27,7 @@ from hideseek.baselines.through_time import DeltaLocationSet, Predictive, predic
 from hideseek.game.mechanism import Policy
 from hideseek.metrics import distance, hamming, squared
 from hideseek.model import possible_trajectories
-from hideseek.model.regions import plane
+from hideseek.model.geodesy import plane
 from tests.adversary.test_one_shot import CELLS, number, support, toy
 from tests.support.games import games
 

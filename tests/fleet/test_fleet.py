@@ -387,7 +387,7 @@ def test_where_nobody_watches_progress_is_a_line_a_minute(capsys, monkeypatch):
     assert capsys.readouterr().err.splitlines() == ["fleet: reading 9", "fleet: users 2 of 5"]
 
 
-@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
+@pytest.mark.filterwarnings("ignore::hideseek.traces.TraceWarning")
 def test_users_who_cannot_be_used_are_listed_with_a_reason_that_tells_no_place(tmp_path):
     folder = tmp_path / "cabs"
     folder.mkdir()

@@ -194,6 +194,11 @@ def test_time_of_day_is_learned():
         assert law.probability.sum() == pytest.approx(1)
 
 
+def test_every_minute_of_the_day_is_a_step_of_its_own():
+    profile = PeriodicProfile(np.full((24, 2, 2), 0.5), steps_a_slot=60)
+    assert [profile.at(f"{minute // 60:02d}:{minute % 60:02d}").start for minute in range(1440)] == list(range(1440))
+
+
 def test_the_periodic_law_returns_after_a_day():
     profile = PeriodicProfile.fit(synthetic_city(1, 7), Grid(*BOX, 6, 6), step="30min", slots=12)
     law = profile.stationary

@@ -10,12 +10,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyproj import Geod
+from pyproj import Geod, Transformer
+from scipy.spatial import KDTree
 
 from hideseek import Grid, Hexagons, ParameterError, Places
 from hideseek.errors import MissingExtraError
 from hideseek.model import distances
-from hideseek.model.regions import plane
+from hideseek.model.geodesy import plane
+from hideseek.model.regions import in_space
 
 BAY = Grid(south=37.55, north=37.85, west=-122.55, east=-122.10, rows=10, columns=25)
 MANY = Places(
@@ -51,8 +53,23 @@ def test_the_nearest_place_is_the_geodesic_one(latitude, longitude):
 def test_one_point_is_compared_with_every_centre_and_finds_what_many_find(regions):
     latitudes, longitudes = np.random.default_rng(2).uniform([[-90], [-180]], [[90], [180]], (2, 500))
     found = [regions.nearest(*point).tolist() for point in zip(latitudes, longitudes, strict=True)]
-    assert "_tree" not in vars(regions)  # in which what is far away takes longer to find
     assert found == regions.nearest(latitudes, longitudes)[:, None].tolist()
+
+
+def test_points_in_space_are_those_of_a_library_of_geodesy():
+    latitudes, longitudes = np.random.default_rng(3).uniform([[-90], [-180]], [[90], [180]], (2, 500))
+    to_space = Transformer.from_crs("EPSG:4979", "EPSG:4978", always_xy=True)
+    expected = to_space.transform(longitudes, latitudes, np.zeros(500))
+    np.testing.assert_allclose(in_space(latitudes, longitudes), expected, rtol=0, atol=1e-8)  # ten roundings of 1e7
+
+
+@pytest.mark.parametrize("count", [1, 7, 300])
+def test_the_nearest_places_are_those_of_a_search_tree(count):
+    random = np.random.default_rng(count)
+    places = Places(*random.uniform([[46], [6]], [[47], [8]], (2, count)))
+    points = random.uniform([[45], [5]], [[48], [9]], (2, 2000))
+    tree = KDTree(in_space(*places.centres.T).T)
+    assert places.nearest(*points).tolist() == tree.query(in_space(*points).T)[1].tolist()
 
 
 def test_the_date_line_is_no_wall():

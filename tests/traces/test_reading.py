@@ -21,8 +21,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hideseek.errors import HideseekError, ParameterError, TraceError
-from hideseek.traces import reading as traces
-from hideseek.traces.reading import COLUMNS, FORMATS, ReadReport, TraceWarning, check_traces, each_file, read_traces
+from hideseek.traces import archives, delimited, gpx
+from hideseek.traces.formats import FORMATS
+from hideseek.traces.reading import ReadReport, TraceWarning, each_file, read_traces
+from hideseek.traces.table import COLUMNS, check_traces
 from hideseek.traces.user_store import spooled
 
 CAB = "37.75134 -122.39488 0 1213084687\n37.75136 -122.39527 1 1213084659\n37.75199 -122.3946 0 1213084540\n"
@@ -191,7 +193,7 @@ def test_the_slow_way_reads_what_the_fast_way_reads(tmp_path):
     pd.testing.assert_frame_equal(fast, slow)
 
 
-@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
+@pytest.mark.filterwarnings("ignore::hideseek.traces.TraceWarning")
 @pytest.mark.parametrize("size", [1, 50, 200])
 @pytest.mark.parametrize(
     "text",
@@ -205,8 +207,9 @@ def test_the_slow_way_reads_what_the_fast_way_reads(tmp_path):
 def test_files_are_read_block_by_block_as_they_are_at_once(tmp_path, monkeypatch, text, size):
     path = put(tmp_path, "new_a.txt", text)
     whole, told = read_traces(path), [(file.reasons, file.first_skipped, file.refused) for file in each_file(path)]
-    monkeypatch.setattr(traces, "_BLOCK", size)
-    monkeypatch.setattr(traces, "_ROWS", 2)
+    for module in (delimited, gpx):
+        monkeypatch.setattr(module, "BLOCK", size)
+    monkeypatch.setattr(delimited, "ROWS", 2)
     blocks = read_traces(path)
     assert blocks.attrs["report"] == whole.attrs["report"]
     pd.testing.assert_frame_equal(blocks, whole)
@@ -693,7 +696,7 @@ def test_no_two_files_are_one_user_unless_their_names_say_so(tmp_path, layout, f
 
 
 def test_a_column_tells_the_users_however_many_blanks_end_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(traces, "_BLOCK", 16)
+    monkeypatch.setattr(delimited, "BLOCK", 16)
     put(tmp_path, "x/1.csv", as_csv_of_eve(1) + " \n" * 99)
     put(tmp_path, "y/1.csv", as_csv_of_eve(2))
     assert users_and_files(tmp_path) == ({"eve": [1, 2]}, "column")
@@ -840,7 +843,7 @@ def test_an_absurdly_large_member_is_refused(tmp_path, monkeypatch):
         extended.type, extended.size = tarfile.XHDTYPE, size
         with pytest.raises(TraceError, match=f"'long' claims {size} bytes"):
             read_traces(put(tmp_path, "x.tar", extended.tobuf(tarfile.GNU_FORMAT) + b"\0" * 1024))
-    monkeypatch.setattr(traces, "_LARGEST", 100)
+    monkeypatch.setattr(archives, "LARGEST", 100)
     with pytest.raises(TraceError, match="at most 100 are read"):
         read_traces(put(tmp_path, "x.tar", pack(MEMBERS)))
 

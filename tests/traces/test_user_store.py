@@ -83,7 +83,7 @@ def packed(root: Path, path: Path, mode: str) -> Path:
     return path
 
 
-@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
+@pytest.mark.filterwarnings("ignore::hideseek.traces.TraceWarning")
 @pytest.mark.parametrize("kind", ["folder", "tar", "tar.gz"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_user_alone_is_as_in_the_whole(tmp_path, layout, kind):
@@ -144,7 +144,7 @@ def test_who_has_no_row_is_told_apart_from_who_has(tmp_path):
         }
 
 
-@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
+@pytest.mark.filterwarnings("ignore::hideseek.traces.TraceWarning")
 def test_a_user_whose_rows_in_a_common_file_are_all_bad_is_listed_too(tmp_path):
     bad = pd.DataFrame({"user_id": ["ghost"], "tracked_at": [FAR], "latitude": [91.0], "longitude": [0.0]})
     files = {"a.csv": as_csv(pd.concat([CITY, bad])), "b.csv": "user_id,t,lat,lon\n"}

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hideseek.traces.reading import FORMATS
+from hideseek.traces.formats import FORMATS
 from hideseek.traces.users import told_apart
 
 PARTS = st.sampled_from(["a", "b", "new_a", "a.csv", "Trajectory", "..", "."])

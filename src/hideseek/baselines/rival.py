@@ -11,8 +11,8 @@ import numpy as np
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.metrics import Metric, over_places
+from hideseek.model.geodesy import distances, plane
 from hideseek.model.mobility import MarkovProfile, regions_of
-from hideseek.model.regions import distances, plane
 from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked

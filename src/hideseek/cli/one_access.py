@@ -41,7 +41,7 @@ from hideseek.model.regions import Hexagons, Regions
 from hideseek.solvers.curve import refuse_many_points, trade_off
 from hideseek.solvers.dispatch import solve
 from hideseek.storage.profile_file import save_profile
-from hideseek.traces.reading import FORMATS
+from hideseek.traces.formats import FORMATS
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.checks import whole_number
 from hideseek.util.harmless import csv_bytes

@@ -19,7 +19,8 @@ from hideseek.model.mobility import MarkovProfile, regions_of
 from hideseek.model.regions import Grid, Places
 from hideseek.model.scenario import Scenario
 from hideseek.storage.profile_file import is_profile, load_profile
-from hideseek.traces.reading import check_traces, read_traces
+from hideseek.traces.reading import read_traces
+from hideseek.traces.table import check_traces
 from hideseek.util.private_files import read_plain_file
 
 

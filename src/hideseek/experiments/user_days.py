@@ -12,7 +12,7 @@ from hideseek.errors import broken_rule
 from hideseek.model.mobility import DAY, STEP, MarkovProfile
 from hideseek.model.regions import Grid
 from hideseek.traces.city import BOX
-from hideseek.traces.reading import check_traces
+from hideseek.traces.table import check_traces
 from hideseek.util.checks import whole_number
 
 BAY = Grid(south=37.55, north=37.85, west=-122.55, east=-122.10, rows=10, columns=25)

@@ -1,3 +1,4 @@
+from .geodesy import distances as distances
 from .mobility import MarkovProfile as MarkovProfile
 from .mobility import PeriodicProfile as PeriodicProfile
 from .mobility import Profile as Profile
@@ -7,7 +8,6 @@ from .regions import Grid as Grid
 from .regions import Hexagons as Hexagons
 from .regions import Places as Places
 from .regions import Regions as Regions
-from .regions import distances as distances
 from .scenario import Scenario as Scenario
 
 __all__ = [

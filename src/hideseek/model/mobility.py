@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from hideseek.errors import ReducibleError, broken_rule
 from hideseek.model.regions import Regions
-from hideseek.traces.reading import check_traces
+from hideseek.traces.table import check_traces
 from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen, pairs_with_equal, product
 from hideseek.util.boundary import checked
 from hideseek.util.checks import nonnegative, numbered, scalar, shaped, whole_number

@@ -6,23 +6,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-from pyproj import Geod, Proj, Transformer
-from scipy.spatial import KDTree
 
 from hideseek.errors import MissingExtraError, broken_rule
-from hideseek.traces.reading import check_traces
-from hideseek.util.arrays import FloatArray, IntArray, frozen
+from hideseek.util.arrays import FloatArray, IntArray, blocks, frozen
 from hideseek.util.boundary import checked
 from hideseek.util.checks import numbered, whole_number
 from hideseek.util.limits import refuse_if_too_large
 
-EARTH = Geod(ellps="WGS84")
-TO_SPACE = Transformer.from_crs("EPSG:4979", "EPSG:4978", always_xy=True)
+if TYPE_CHECKING:
+    import pandas as pd
+
+EQUATOR, FLATTENING = 6_378_137.0, 1 / 298.257223563  # metres, and the ellipsoid's shape (WGS84)
 
 
 class Regions(Protocol):
@@ -65,24 +63,19 @@ class _ByCentre:
 
     @cached_property
     def _in_space(self) -> FloatArray:
-        return np.asfortranarray(in_space(self.centres[:, 0], self.centres[:, 1]))  # for sums along its rows
-
-    @cached_property
-    def _tree(self) -> KDTree:
-        return KDTree(self._in_space)
+        return in_space(self.centres[:, 0], self.centres[:, 1])
 
     def nearest(self, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> IntArray:
-        """The place whose centre is nearest to each point.
+        """The place whose centre is nearest to each point, the first of several.
 
-        A single point, as a device has it, is compared with every centre: the time this takes tells nothing of where it
-        is. A tree takes up to hundreds of times longer for what is far away.
+        A point is compared with every centre, so that the time this takes on a device reveals nothing of where it is; a
+        search tree takes up to hundreds of times longer for what is far away.
         """
         points = in_space(*checked_points(latitude, longitude, type(self).__name__))
-        index: IntArray = (
-            ((self._in_space - points) ** 2).sum(axis=1).argmin(keepdims=True)
-            if len(points) == 1
-            else self._tree.query(points)[1].astype(np.int64)
-        )
+        index = np.empty(points.shape[1], np.int64)
+        for own in blocks(len(index), len(self)):
+            x, y, z = ((here[own, None] - centre) ** 2 for here, centre in zip(points, self._in_space, strict=True))
+            index[own] = (x + y + z).argmin(axis=1)
         return index
 
 
@@ -128,6 +121,8 @@ class Grid(_ByCentre):
         >>> len(Grid.covering(synthetic_city(people=1, days=1), rows=4, columns=5))
         20
         """
+        from hideseek.traces.table import check_traces  # a device needs no traces
+
         traces = check_traces(traces, "Grid.covering")
         low = traces[["latitude", "longitude"]].min() - 1e-3
         high = traces[["latitude", "longitude"]].max() + 1e-3
@@ -252,6 +247,8 @@ class Hexagons(_ByCentre):
     @classmethod
     def covering(cls, traces: pd.DataFrame, resolution: int) -> Hexagons:
         """The cells of a resolution that hold at least one fix."""
+        from hideseek.traces.table import check_traces
+
         traces = check_traces(traces, "Hexagons.covering")
         return cls.around(traces["latitude"], traces["longitude"], resolution)
 
@@ -278,39 +275,6 @@ class Hexagons(_ByCentre):
         return Hexagons(tuple(self.cells[k] for k in kept(places, len(self), "Hexagons.keep")))
 
 
-@checked
-def distances(regions: Regions) -> FloatArray:
-    """Geodesic distances between all centres in metres.
-
-    >>> distances(Places([0.0, 0.0], [0.0, 1.0])).round()
-    array([[     0., 111319.],
-           [111319.,      0.]])
-    """
-    refuse_if_too_large(48 * len(regions) ** 2, f"The distances of {len(regions)} places")
-    latitude, longitude = regions.centres.T
-    first, second = np.triu_indices(len(latitude), 1)
-    between = EARTH.inv(longitude[first], latitude[first], longitude[second], latitude[second])[2]
-    table = np.zeros((len(latitude), len(latitude)))
-    table[first, second] = between
-    table[second, first] = between
-    return table
-
-
-def plane(regions: Regions) -> FloatArray:
-    """The centres on a plane, in metres east and north of their middle, [place, 2].
-
-    Distances on it are those on the ground to within one in ten thousand where the places span 300 km or less.
-
-    >>> plane(Places([0.0, 0.0], [0.0, 1.0])).round()
-    array([[-55660.,      0.],
-           [ 55660.,      0.]])
-    """
-    latitude, longitude = regions.centres.T
-    x, y, z = in_space(latitude, longitude).mean(axis=0)  # also across the date line
-    centre = {"lat_0": np.degrees(np.arctan2(z, np.hypot(x, y))), "lon_0": np.degrees(np.arctan2(y, x))}
-    return np.stack(Proj(proj="aeqd", ellps="WGS84", **centre)(longitude, latitude), axis=1)
-
-
 def kept(places: Iterable[int], count: int, owner: str) -> IntArray:
     """Numbers of places that there are."""
     index = np.array(list(places), dtype=np.int64)
@@ -319,9 +283,20 @@ def kept(places: Iterable[int], count: int, owner: str) -> IntArray:
 
 
 def in_space(latitudes: FloatArray, longitudes: FloatArray) -> FloatArray:
-    """Points on the ellipsoid as x, y, z: near there is near on the ground, also across the date line."""
-    x, y, z = TO_SPACE.transform(longitudes, latitudes, np.zeros(len(latitudes)))
-    return np.stack([x, y, z], axis=1)
+    """Points on the ellipsoid as x, y, z in metres, [axis, point].
+
+    What is near there is near on the ground, also across the date line.
+    """
+    phi, lam = np.radians(latitudes), np.radians(longitudes)
+    eccentricity = FLATTENING * (2 - FLATTENING)  # squared
+    radius = EQUATOR / np.sqrt(1 - eccentricity * np.sin(phi) * np.sin(phi))  # of curvature, east to west
+    return np.stack(
+        [
+            radius * np.cos(phi) * np.cos(lam),
+            radius * np.cos(phi) * np.sin(lam),
+            radius * (1 - eccentricity) * np.sin(phi),
+        ]
+    )
 
 
 def checked_points(latitude: npt.ArrayLike, longitude: npt.ArrayLike, owner: str) -> tuple[FloatArray, FloatArray]:

@@ -1,7 +1,7 @@
 from .city import synthetic_city as synthetic_city
 from .reading import ReadReport as ReadReport
 from .reading import TraceWarning as TraceWarning
-from .reading import check_traces as check_traces
 from .reading import read_traces as read_traces
+from .table import check_traces as check_traces
 
 __all__ = ["ReadReport", "TraceWarning", "check_traces", "read_traces", "synthetic_city"]

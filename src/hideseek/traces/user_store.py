@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 
 from hideseek.errors import OutputError, TraceError
-from hideseek.traces.reading import FileRead, TraceWarning, each_file, in_order
+from hideseek.traces.reading import FileRead, TraceWarning, each_file
+from hideseek.traces.table import in_order
 from hideseek.traces.users import told_apart
 
 ROW = np.dtype([("tracked_at", "<i8"), ("latitude", "<f8"), ("longitude", "<f8")])  # microseconds, degrees
@@ -32,7 +33,7 @@ class Spool:
     """All users of a data set: ``spool[user]`` is what :func:`read_traces` gives for that user alone.
 
     ``unusable`` says of others why they have no row at all, ``told_apart_by`` is that of
-    :class:`hideseek.ReadReport`.
+    :class:`hideseek.traces.ReadReport`.
     """
 
     file: IO[bytes]
@@ -68,7 +69,7 @@ def spooled(path: str | os.PathLike[str], progress: Callable[[int], None] | None
 
     The temporary file has no name, so that nobody else finds it, and nothing is left of it even if this process is
     killed. ``progress`` is called with the number of files read. Rows that break a rule are counted in a
-    :class:`hideseek.TraceWarning`, which shows none of them.
+    :class:`hideseek.traces.TraceWarning`, which shows none of them.
 
     >>> from hideseek.traces.city import synthetic_city
     >>> synthetic_city(people=3, days=1).to_csv("city.csv", index=False)

@@ -28,7 +28,7 @@ from hideseek.model.mobility import DAY, STEP, MarkovProfile, Walk, drawn, moves
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve
-from hideseek.traces.reading import check_traces
+from hideseek.traces.table import check_traces
 from hideseek.util.arrays import IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number, worker_count
