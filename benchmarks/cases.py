@@ -24,7 +24,7 @@ from hideseek import Codebook, Device, Game, LiveDevice, Scenario, plan, solve, 
 from hideseek.baselines.geo_indistinguishable import geo_indistinguishable_rows, spanner
 from hideseek.game import Alternatives
 from hideseek.metrics import distance, squared
-from hideseek.model.mobility import regions_of
+from hideseek.model.profile import regions_of
 from hideseek.planning import BeliefGame
 from hideseek.solvers.interior_point import LeastLoss, least_loss
 

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from hideseek import Codebook, Game, MarkovProfile, Places, Scenario, design
 from hideseek.metrics import distance, squared
-from hideseek.model.mobility import regions_of
+from hideseek.model.profile import regions_of
 from hideseek.util.arrays import FloatArray
 
 

@@ -22,8 +22,8 @@ from .errors import ParameterError as ParameterError
 from .game.game import Game as Game
 from .game.mechanism import Mechanism as Mechanism
 from .metrics import Metric as Metric
-from .model.mobility import MarkovProfile as MarkovProfile
-from .model.mobility import PeriodicProfile as PeriodicProfile
+from .model.markov import MarkovProfile as MarkovProfile
+from .model.periodic import PeriodicProfile as PeriodicProfile
 from .model.regions import Grid as Grid
 from .model.regions import Hexagons as Hexagons
 from .model.regions import Places as Places

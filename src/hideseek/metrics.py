@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from hideseek.errors import broken_rule
 from hideseek.model.geodesy import distances
-from hideseek.model.mobility import Profile
+from hideseek.model.profile import Profile
 from hideseek.model.regions import Regions
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked, takes
@@ -343,7 +343,7 @@ def as_metric(value: MetricLike, parameter: str, profile: Profile, owner: str) -
 
     Examples
     --------
-    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.markov import MarkovProfile
     >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
     >>> as_metric([[0, 1], [1, 0]], "privacy", profile, "solve").name
     'matrix'

@@ -14,7 +14,7 @@ from hideseek import Game, MarkovProfile, Places, Scenario, design, metrics, sol
 from hideseek.codebook.stage import Attack, Prior, Stage
 from hideseek.codebook.weights import Table
 from hideseek.errors import CodebookError, SizeError
-from hideseek.model.mobility import Trajectories
+from hideseek.model.trajectories import Trajectories
 
 REGIONS = Places([46.52, 46.53, 46.55], [6.57, 6.58, 6.57])
 THREE = MarkovProfile.from_matrix([[0.6, 0.3, 0.1], [0.25, 0.5, 0.25], [0.0, 0.4, 0.6]], REGIONS)

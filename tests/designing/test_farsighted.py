@@ -23,7 +23,7 @@ from hideseek import (
 )
 from hideseek.adversary.label import more
 from hideseek.metrics import distance, hamming, maximum
-from hideseek.model.mobility import regions_of
+from hideseek.model.profile import regions_of
 from hideseek.planning import Mode
 from hideseek.util.arrays import FloatArray
 from hideseek.util.estimates import Estimate

@@ -23,7 +23,7 @@ from hideseek.experiments.reproduction.robustness_study import (
 )
 from hideseek.metrics import from_matrix
 from hideseek.model import distances
-from hideseek.model.mobility import drawn
+from hideseek.model.profile import drawn
 from hideseek.traces.city import synthetic_city
 
 METRES = from_matrix([[0.0, 1, 4], [1, 0, 2], [4, 2, 0]])

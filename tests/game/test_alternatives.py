@@ -14,7 +14,7 @@ from hideseek import Game, ParameterError, Scenario, solve
 from hideseek.errors import BudgetError, CertificateError, SizeError
 from hideseek.game import Alternatives, LinearRows
 from hideseek.metrics import from_matrix, squared, total
-from hideseek.model.mobility import MarkovProfile
+from hideseek.model.markov import MarkovProfile
 from hideseek.solvers import Status, solve_worst_case
 from hideseek.solvers.certificate import Claim, certify
 from hideseek.solvers.worst_case import worst_error

@@ -13,7 +13,7 @@ from hideseek.errors import BudgetError, SizeError
 from hideseek.game.budget import budget_of
 from hideseek.metrics import from_function, from_matrix, hamming, speed, total
 from hideseek.model import possible_trajectories
-from hideseek.model.mobility import MarkovProfile
+from hideseek.model.markov import MarkovProfile
 from hideseek.model.regions import Places
 from tests.support.games import grid_distances
 

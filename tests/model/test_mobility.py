@@ -15,7 +15,7 @@ from hideseek import Game, Grid, MarkovProfile, ParameterError, PeriodicProfile,
 from hideseek.errors import ReducibleError
 from hideseek.metrics import hamming
 from hideseek.model import Profile, possible_trajectories
-from hideseek.model.mobility import regions_of, sample_places, sequence_probability
+from hideseek.model.profile import regions_of, sample_places, sequence_probability
 from hideseek.traces.city import BOX
 
 LINE = Places([0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 3.0])

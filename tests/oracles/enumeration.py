@@ -6,7 +6,7 @@ import itertools
 from collections import defaultdict
 from fractions import Fraction
 
-from hideseek.model.mobility import sequence_probability
+from hideseek.model.profile import sequence_probability
 
 Paths = dict[tuple[tuple[int, ...], tuple[int, ...]], float]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hideseek import Game, MarkovProfile, ParameterError, PeriodicProfile, Places, Scenario, solve, synthetic_city
 from hideseek.errors import BudgetError
 from hideseek.metrics import hamming, speed, total
-from hideseek.model.mobility import sequence_probability
+from hideseek.model.profile import sequence_probability
 from hideseek.model.regions import Grid
 from hideseek.planning import BeliefGame
 

@@ -11,7 +11,7 @@ from hideseek import Game, ParameterError, Scenario, solve, trade_off
 from hideseek.errors import BudgetError
 from hideseek.game import Alternatives, LinearRows
 from hideseek.metrics import from_matrix, total
-from hideseek.model.mobility import MarkovProfile
+from hideseek.model.markov import MarkovProfile
 from hideseek.solvers.curve import upper_hull
 from tests.support.games import euclid_game, grid_distances, random_game, zipf
 

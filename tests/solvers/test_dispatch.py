@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hideseek import Game, ParameterError, Scenario, solve
 from hideseek.metrics import hamming
-from hideseek.model.mobility import MarkovProfile
+from hideseek.model.markov import MarkovProfile
 from hideseek.solvers import Method, Status
 from tests.oracles.exact_simplex import game_value
 from tests.support.games import euclid_game, games, grid_distances, random_game, zipf

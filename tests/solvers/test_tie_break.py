@@ -12,7 +12,7 @@ from hideseek import Game, ParameterError, Scenario, solve
 from hideseek.errors import SolverError
 from hideseek.game import Alternatives
 from hideseek.metrics import from_matrix, hamming, squared, total
-from hideseek.model.mobility import MarkovProfile
+from hideseek.model.markov import MarkovProfile
 from hideseek.solvers import Method, prefer
 from hideseek.solvers.tie_break import _Preference
 from tests.solvers.test_dispatch import assert_proved

@@ -21,7 +21,8 @@ from hideseek.codebook.weights import WORDS, Table
 from hideseek.errors import CodebookError, broken_rule
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.metrics import MetricLike, as_metric
-from hideseek.model.mobility import MarkovProfile, Profile, drawn, sample_places
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.profile import Profile, drawn, sample_places
 from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.checks import whole_number

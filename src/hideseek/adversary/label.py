@@ -21,8 +21,9 @@ from hideseek.adversary.through_time import (
 from hideseek.codebook.codebook import Codebook
 from hideseek.errors import CertificateError, SizeError, broken_rule
 from hideseek.game.game import Game
-from hideseek.model.mobility import Profile, Trajectories, merged
+from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
+from hideseek.model.trajectories import Trajectories, merged
 from hideseek.solvers.dispatch import solve
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
@@ -95,7 +96,7 @@ def evaluate(
     was designed without looking ahead.
 
     >>> from hideseek.designing.designer import design
-    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.markov import MarkovProfile
     >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
     >>> codebook = design(profile, Scenario.past_present(1), 1 - np.eye(2), 1 - np.eye(2), budget=0.15)
     >>> label = evaluate(codebook, profile, accesses=8)

@@ -8,7 +8,8 @@ from hideseek.errors import broken_rule
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.metrics import MetricLike, as_metric, over_places
-from hideseek.model.mobility import Profile, possible_trajectories
+from hideseek.model.profile import Profile
+from hideseek.model.trajectories import possible_trajectories
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import shaped
@@ -66,7 +67,7 @@ def correlation_aware_error(profile: Profile, mechanism: Mechanism, privacy: Met
     This is the paper's attack on a mechanism that was made for single places: the prior of the current place is
     conditioned on the previous release, and the errors are averaged over all of those.
 
-    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.markov import MarkovProfile
     >>> stays = MarkovProfile.from_matrix([[0.99, 0.01], [0.01, 0.99]])
     >>> coin = Mechanism([[0.7, 0.3], [0.3, 0.7]])
     >>> round(correlation_aware_error(stays, coin, 1 - np.eye(2)), 4)

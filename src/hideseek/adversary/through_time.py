@@ -16,7 +16,8 @@ from hideseek.codebook.stage import NOTHING, distinct
 from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Policy
 from hideseek.metrics import Metric, MetricLike, over_places
-from hideseek.model.mobility import MarkovProfile, Profile
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.profile import Profile
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, whole_number

@@ -125,7 +125,7 @@ def optimal_geo_indistinguishable(setting: Setting, epsilon: float, dilation: fl
     loses less than ``within``, and no epsilon-geo-indistinguishable mechanism less than ``bound``.
 
     >>> from hideseek.metrics import distance, hamming
-    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.markov import MarkovProfile
     >>> from hideseek.model.regions import Places
     >>> two = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Places([0.0, 0.0], [0.0, 0.01]))
     >>> setting = Setting(two, privacy=hamming(), quality=distance(two.regions))
@@ -151,7 +151,7 @@ def joint_optimum(setting: Setting, epsilon: float, budget: float, dilation: flo
     of all.
 
     >>> from hideseek.metrics import distance
-    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.markov import MarkovProfile
     >>> from hideseek.model.regions import Places
     >>> two = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Places([0.0, 0.0], [0.0, 0.01]))
     >>> setting = Setting(two, privacy=distance(two.regions), quality=distance(two.regions))

@@ -12,7 +12,8 @@ from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.metrics import Metric, over_places
 from hideseek.model.geodesy import distances, plane
-from hideseek.model.mobility import MarkovProfile, regions_of
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.profile import regions_of
 from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
@@ -27,7 +28,7 @@ class Setting:
     """Whom a rival protects, and what error and quality mean there.
 
     >>> from hideseek.metrics import distance, hamming
-    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.markov import MarkovProfile
     >>> from hideseek.model.regions import Places
     >>> two = MarkovProfile.from_matrix([[0.9, 0.1], [0.1, 0.9]], Places([0.0, 0.0], [0.0, 0.01]))
     >>> Setting(two, privacy=hamming(), quality=distance(two.regions)).loss.round()

@@ -11,7 +11,8 @@ from hideseek.baselines.cells import Edges, Hull, hull_flow, nearest_place_law, 
 from hideseek.baselines.laplace import POSITIVE, planar_laplace
 from hideseek.errors import broken_rule
 from hideseek.model.geodesy import plane
-from hideseek.model.mobility import MarkovProfile, regions_of
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.profile import regions_of
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import numbered, scalar, shaped, whole_number

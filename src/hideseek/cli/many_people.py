@@ -36,7 +36,7 @@ from hideseek.fleet.run import Fleet, run_fleet
 from hideseek.game.budget import budget_of
 from hideseek.game.game import Game
 from hideseek.metrics import MetricName, metric_of
-from hideseek.model.mobility import regions_of
+from hideseek.model.profile import regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
 from hideseek.planning.simulation import FOR_WHOM

@@ -36,7 +36,8 @@ from hideseek.errors import broken_rule
 from hideseek.experiments.descriptions import label_facts, named, solution_facts, solution_words
 from hideseek.game.budget import budget_of
 from hideseek.metrics import MetricName
-from hideseek.model.mobility import MarkovProfile, regions_of
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.profile import regions_of
 from hideseek.model.regions import Hexagons, Regions
 from hideseek.solvers.curve import refuse_many_points, trade_off
 from hideseek.solvers.dispatch import solve

@@ -15,7 +15,8 @@ from hideseek.cli.terminal import note, progress_bar
 from hideseek.errors import broken_rule
 from hideseek.game.game import Game
 from hideseek.metrics import Metric, MetricName, metric_of
-from hideseek.model.mobility import MarkovProfile, regions_of
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.profile import regions_of
 from hideseek.model.regions import Grid, Places
 from hideseek.model.scenario import Scenario
 from hideseek.storage.profile_file import is_profile, load_profile

@@ -48,7 +48,7 @@ from hideseek.experiments.descriptions import (
 )
 from hideseek.game.budget import budget_through_time
 from hideseek.metrics import MetricName, metric_of
-from hideseek.model.mobility import regions_of
+from hideseek.model.profile import regions_of
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.plan_file import load_plan, save_plan

@@ -11,8 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.codebook.stage import Prior, Stage, distinct
-from hideseek.model.mobility import Profile, Trajectories, continued
+from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
+from hideseek.model.trajectories import Trajectories, continued
 from hideseek.util.arrays import FloatArray, IntArray, product
 from hideseek.util.limits import refuse_if_too_large
 

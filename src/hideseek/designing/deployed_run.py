@@ -18,7 +18,7 @@ from hideseek.codebook.stage import Outcome, Prior
 from hideseek.designing.stage_draft import Draft
 from hideseek.errors import CodebookError, ParameterError
 from hideseek.metrics import Metric
-from hideseek.model.mobility import MarkovProfile
+from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.storage.profile_file import chain_from
 from hideseek.util.arrays import IntArray
@@ -220,7 +220,7 @@ def verify(codebook: Codebook, progress: Advance | None = None) -> Deployed:
 
     >>> from hideseek.designing.designer import design
     >>> from hideseek.metrics import hamming
-    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.markov import MarkovProfile
     >>> chain = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]])
     >>> codebook = design(chain, Scenario.past_present(1), hamming(), hamming(), budget=0.1, gaps=2)
     >>> verify(codebook) == codebook.deployed

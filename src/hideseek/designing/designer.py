@@ -24,8 +24,10 @@ from hideseek.designing.stage_draft import Choice, Draft, Ends, Made, attack_of,
 from hideseek.errors import ParameterError, SolverError, broken_rule
 from hideseek.game.game import Game, budget_too_small, folded
 from hideseek.metrics import Metric, MetricLike, as_metric
-from hideseek.model.mobility import MarkovProfile, Profile, Trajectories, possible_ways, refuse_many_moves
+from hideseek.model.markov import MarkovProfile, possible_ways
+from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario, after_gap, since_gap, since_start
+from hideseek.model.trajectories import Trajectories, refuse_many_moves
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Mode, Planner
 from hideseek.solvers.certificate import cheapest_releases

@@ -267,7 +267,7 @@ class Device(StepDevice[_State]):
     >>> from tempfile import TemporaryDirectory
     >>> from hideseek.designing.designer import design
     >>> from hideseek.metrics import hamming
-    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.markov import MarkovProfile
     >>> from hideseek.model.regions import Places
     >>> from hideseek.model.scenario import Scenario
     >>> profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]], Places([46.52, 46.53], [6.57, 6.58]))

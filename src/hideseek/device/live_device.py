@@ -23,7 +23,7 @@ from hideseek.codebook.weights import WORDS, largest_remainder
 from hideseek.device.codebook_device import VERSION, Answer, Place, Reason, Saved, StepDevice, random_word
 from hideseek.errors import BudgetError, broken_rule
 from hideseek.metrics import MetricLike
-from hideseek.model.mobility import Profile, regions_of
+from hideseek.model.profile import Profile, regions_of
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner, Player
@@ -162,7 +162,7 @@ class LiveDevice(StepDevice[_LiveState]):
 
     >>> from tempfile import TemporaryDirectory
     >>> from hideseek.metrics import hamming
-    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.markov import MarkovProfile
     >>> from hideseek.model.regions import Places
     >>> from hideseek.planning.planner import plan
     >>> profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]], Places([46.52, 46.53], [6.57, 6.58]))

@@ -25,7 +25,7 @@ from hideseek.designing.designer import design
 from hideseek.errors import CertificateError, broken_rule
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.metrics import MetricLike, as_metric
-from hideseek.model.mobility import MarkovProfile
+from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve
 from hideseek.util.boundary import checked

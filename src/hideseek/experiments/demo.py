@@ -19,7 +19,8 @@ from hideseek.experiments.descriptions import loss_words
 from hideseek.experiments.report import Section, Table, foresight_table, html_report, label_table
 from hideseek.game.game import Game
 from hideseek.metrics import distance, squared, total
-from hideseek.model.mobility import MarkovProfile, regions_of
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.profile import regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame

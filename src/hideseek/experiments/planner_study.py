@@ -21,7 +21,7 @@ from hideseek.errors import broken_rule
 from hideseek.experiments.user_days import UserDay, days_of, drawn_from
 from hideseek.game.game import Game
 from hideseek.metrics import Metric, MetricName, metric_of
-from hideseek.model.mobility import regions_of
+from hideseek.model.profile import regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 
 from hideseek.errors import broken_rule
-from hideseek.model.mobility import DAY, STEP, MarkovProfile
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.periodic import DAY
+from hideseek.model.profile import STEP
 from hideseek.model.regions import Grid
 from hideseek.traces.city import BOX
 from hideseek.traces.table import check_traces

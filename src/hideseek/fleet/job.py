@@ -16,7 +16,8 @@ from hideseek.designing.designer import design
 from hideseek.errors import HideseekError, broken_rule, without_value
 from hideseek.game.budget import budget_through_time, parsed_budget
 from hideseek.metrics import MetricName, metric_of
-from hideseek.model.mobility import STEP, MarkovProfile, regions_of
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.profile import STEP, regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.certificate import relative_gap

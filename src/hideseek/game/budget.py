@@ -5,7 +5,7 @@ from __future__ import annotations
 from hideseek.errors import HideseekError, broken_rule
 from hideseek.game.game import Game
 from hideseek.metrics import MetricLike
-from hideseek.model.mobility import MarkovProfile
+from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.util.checks import scalar
 

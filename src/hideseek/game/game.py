@@ -21,8 +21,9 @@ from scipy import sparse
 
 from hideseek.errors import BudgetError, broken_rule
 from hideseek.metrics import MetricLike, as_metric
-from hideseek.model.mobility import Profile, Trajectories, possible_trajectories, summed
+from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
+from hideseek.model.trajectories import Trajectories, possible_trajectories, summed
 from hideseek.util.arrays import FloatArray, IntArray, product, unlabelled
 from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, labelled, nonnegative, one_of, scalar, whole_number
@@ -208,7 +209,7 @@ class Game:
         places that can occur; the adversary may guess, and the mechanism release, any combination of places. Without a
         ``budget`` the game gets the one that saturates it; :meth:`with_budget` then sets a share of it.
 
-        >>> from hideseek.model.mobility import MarkovProfile
+        >>> from hideseek.model.markov import MarkovProfile
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
         >>> game = Game.from_scenario(profile, Scenario.sporadic(), 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
         >>> round(game.prior_risk, 6)

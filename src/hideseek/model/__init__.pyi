@@ -1,14 +1,14 @@
 from .geodesy import distances as distances
-from .mobility import MarkovProfile as MarkovProfile
-from .mobility import PeriodicProfile as PeriodicProfile
-from .mobility import Profile as Profile
-from .mobility import Trajectories as Trajectories
-from .mobility import possible_trajectories as possible_trajectories
+from .markov import MarkovProfile as MarkovProfile
+from .periodic import PeriodicProfile as PeriodicProfile
+from .profile import Profile as Profile
 from .regions import Grid as Grid
 from .regions import Hexagons as Hexagons
 from .regions import Places as Places
 from .regions import Regions as Regions
 from .scenario import Scenario as Scenario
+from .trajectories import Trajectories as Trajectories
+from .trajectories import possible_trajectories as possible_trajectories
 
 __all__ = [
     "Grid",

@@ -21,8 +21,10 @@ import numpy.typing as npt
 from hideseek.errors import BudgetError, broken_rule
 from hideseek.game.game import Game
 from hideseek.metrics import Metric, MetricLike, as_metric
-from hideseek.model.mobility import MarkovProfile, Profile, continued, state_index
+from hideseek.model.markov import MarkovProfile, state_index
+from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
+from hideseek.model.trajectories import continued
 from hideseek.solvers.dispatch import Solution, solve
 from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen
 from hideseek.util.boundary import checked

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.errors import PlanError, broken_rule
-from hideseek.model.mobility import MarkovProfile
+from hideseek.model.markov import MarkovProfile
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Mode, Outlook, Planner, Proof
 from hideseek.storage.documents import (

@@ -24,7 +24,7 @@ from scipy import sparse
 from hideseek.errors import PlanError, SolverError, broken_rule
 from hideseek.game.game import Alternatives, Game
 from hideseek.metrics import MetricLike
-from hideseek.model.mobility import Profile, drawn
+from hideseek.model.profile import Profile, drawn
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.solvers.belief_program import ROUNDING, Play, Recurring
@@ -132,7 +132,7 @@ class Planner:
     def value(self, belief: FloatArray | Sequence[float]) -> float:
         """A bound on what the future is worth from an access on at which this is believed; 0 without a future.
 
-        >>> from hideseek.model.mobility import MarkovProfile
+        >>> from hideseek.model.markov import MarkovProfile
         >>> chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
         >>> planner = plan(chain, 1 - np.eye(2), 1 - np.eye(2), budget=0.1, discount=0.5, walks=2)
         >>> round(planner.value(np.array([0.5, 0.5])), 6), round(planner.value(np.array([1.0, 1.0])), 6)
@@ -201,7 +201,7 @@ def plan(
     ``progress`` is called after every walk with the walks done, their number, the privacy an access that the last ones
     had, and what none that keeps the budget given every release can exceed in the long run.
 
-    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.markov import MarkovProfile
     >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
     >>> planner = plan(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1, walks=2)
     >>> round(planner.bound, 6)

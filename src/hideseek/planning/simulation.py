@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hideseek.errors import SolverError
-from hideseek.model.mobility import drawn
+from hideseek.model.profile import drawn
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner, Player, seconds_of
 from hideseek.util.arrays import FloatArray
@@ -72,7 +72,7 @@ def follow(
 
     ``progress`` is called with the steps done and their number.
 
-    >>> from hideseek.model.mobility import MarkovProfile
+    >>> from hideseek.model.markov import MarkovProfile
     >>> from hideseek.planning.belief_game import BeliefGame
     >>> from hideseek.planning.planner import plan
     >>> chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])

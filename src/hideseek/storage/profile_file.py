@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 
 from hideseek.errors import HideseekError, ParameterError, TraceError
-from hideseek.model.mobility import MarkovProfile, refuse_large_chain, regions_of
+from hideseek.model.markov import MarkovProfile, refuse_large_chain
+from hideseek.model.profile import regions_of
 from hideseek.model.regions import Regions
 from hideseek.storage.regions_document import RegionsDocument, regions_document, regions_from
 from hideseek.util.arrays import FloatArray, IntArray

@@ -22,7 +22,7 @@ from hideseek.adversary.one_shot import correlation_aware_error
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.metrics import hamming
-from hideseek.model.mobility import MarkovProfile
+from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import Method, solve
 from hideseek.solvers.tie_break import prefer

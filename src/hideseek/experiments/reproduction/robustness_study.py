@@ -24,9 +24,12 @@ from hideseek.experiments.user_days import ahead_of_utc
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.metrics import Metric, distance, over_places, squared
-from hideseek.model.mobility import DAY, STEP, MarkovProfile, Walk, drawn, moves_of, walks_through
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.periodic import DAY
+from hideseek.model.profile import STEP, drawn
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
+from hideseek.model.walks import Walk, moves_of, walks_through
 from hideseek.solvers.dispatch import solve
 from hideseek.traces.table import check_traces
 from hideseek.util.arrays import IntArray

@@ -1,0 +1,135 @@
+"""Chains whose transitions follow the time of day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from hideseek.errors import broken_rule
+from hideseek.model.markov import MarkovProfile, long_run_law
+from hideseek.model.profile import STEP, LearnedProfile, check_past
+from hideseek.model.regions import Regions
+from hideseek.model.walks import walks_through
+from hideseek.util.arrays import FloatArray, IntArray, frozen
+from hideseek.util.boundary import checked
+from hideseek.util.checks import scalar, whole_number
+from hideseek.util.limits import refuse_if_too_large
+from hideseek.util.time_steps import NANOSECONDS, checked_step, nanoseconds
+
+DAY = timedelta(days=1)
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class PeriodicProfile(LearnedProfile):
+    """A first-order chain whose transitions follow the time of day (UTC).
+
+    ``slots`` [slot, from, to] are the transition matrices of equal parts of the day, each ``steps_a_slot`` steps long.
+    Now, the offset 0 of a scenario, is step ``start`` of the day; ``at`` moves it.
+    """
+
+    slots: FloatArray
+    steps_a_slot: int
+    regions: Regions | None = None
+    start: int = 0
+    step: str = STEP
+
+    @classmethod
+    def fit(
+        cls, traces: pd.DataFrame, regions: Regions, step: str = STEP, slots: int = 24, weight: float = 1.0
+    ) -> PeriodicProfile:
+        """Learn one transition matrix for each part of the day.
+
+        A part of the day has few moves to learn from, so each row is the average of its own moves and, counting as
+        ``weight`` of them, the time-free chain, which also keeps the days connected.
+
+        >>> from hideseek.traces.city import synthetic_city
+        >>> from hideseek.model.regions import Grid
+        >>> traces = synthetic_city(people=1, days=3)
+        >>> profile = PeriodicProfile.fit(traces, Grid.covering(traces, rows=6, columns=6), slots=4)
+        >>> night, noon = profile.stationary, profile.at("12:00").stationary
+        >>> bool(abs(night - noon).sum() > 0.5)
+        True
+        """
+        owner = "PeriodicProfile.fit"
+        steps = DAY / checked_step(step, owner)
+        if steps % whole_number(slots, "slots", owner):
+            raise broken_rule("slots", owner, f"a divisor of the {steps:g} steps of a day", slots)
+        weight = scalar(weight, "weight", owner, "a number > 0", least=np.finfo(float).tiny)
+        base = MarkovProfile.fit(traces, regions, step)
+        steps_a_slot = int(steps) // slots
+        refuse_if_too_large(3 * 8 * slots * base.places**2, f"{slots} transition matrices over {base.places} places")
+        counts = np.zeros((slots, base.places, base.places))
+        for place, moment in walks_through(traces, regions, step, owner)[1]:
+            together = np.flatnonzero(np.diff(moment) == 1)
+            slot = moment[together] % int(steps) // steps_a_slot
+            np.add.at(counts, (slot, place[together], place[together + 1]), 1.0)
+        matrices = counts + weight * base.transition
+        matrices /= matrices.sum(axis=2, keepdims=True)
+        profile = cls(frozen(matrices), steps_a_slot, base.regions, step=step)
+        frozen(profile.midnight)  # refused here, and not at the first use, if a day does not mix the places
+        return profile
+
+    def at(self, time: str) -> PeriodicProfile:
+        """The same profile when it is now another time of day.
+
+        >>> chain = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]])
+        >>> PeriodicProfile(chain, steps_a_slot=12).at("13:00").start
+        13
+        """
+        moment = nanoseconds(f"{time}:00" if time.count(":") == 1 else time)
+        if moment is None or not moment < NANOSECONDS["D"]:
+            raise broken_rule("time", "PeriodicProfile.at", 'a time of day such as "08:30"', repr(time))
+        return replace(self, start=int(moment * self.steps_a_day / NANOSECONDS["D"]))
+
+    @property
+    def places(self) -> int:
+        """How many places there are."""
+        return int(self.slots.shape[1])
+
+    @property
+    def memory(self) -> int:
+        """The next place depends on the last one and the clock."""
+        return 1
+
+    @property
+    def steps_a_day(self) -> int:
+        """How many steps a day has."""
+        return len(self.slots) * self.steps_a_slot
+
+    @property
+    def transition(self) -> FloatArray:
+        """The transition matrix of now."""
+        return np.asarray(self.slots[self.start // self.steps_a_slot])
+
+    @cached_property
+    def midnight(self) -> FloatArray:
+        """The law of the place at midnight, on every day of a long life."""
+        powers = [np.linalg.matrix_power(slot, self.steps_a_slot) for slot in self.slots]
+        day = sparse.csr_array(np.linalg.multi_dot(powers) if len(powers) > 1 else powers[0])
+        return long_run_law(day, np.arange(self.places)[:, None], "traces", "PeriodicProfile")
+
+    @property
+    def stationary(self) -> FloatArray:
+        """The law of the place now, on every day of a long life."""
+        return self.law_at(self.start)
+
+    def law_at(self, step: int) -> FloatArray:
+        """The law of the place at a step of the day."""
+        law = self.midnight
+        for past in range(step % self.steps_a_day):
+            law = law @ self.slots[past // self.steps_a_slot]
+        return law
+
+    def following(self, past: IntArray, step: int) -> FloatArray:
+        """The law of the next place, at the time of day that ``step`` falls on."""
+        check_past(self, past)
+        if past.shape[1] == 0:
+            return np.broadcast_to(self.law_at(self.start + step), (len(past), self.places))
+        departed = (self.start + step - 1) % self.steps_a_day
+        return np.asarray(self.slots[departed // self.steps_a_slot][past[:, -1]])

@@ -1,0 +1,123 @@
+"""What a profile is: a model of how a person moves, which gives the probability of any sequence of places.
+
+Anything with ``places``, ``memory`` and ``following`` is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from hideseek.errors import broken_rule
+from hideseek.model.regions import Regions
+from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.util.boundary import checked
+from hideseek.util.checks import numbered, whole_number
+from hideseek.util.limits import refuse_if_too_large
+
+STEP = "5min"  # the paper's: 288 steps a day
+
+
+@runtime_checkable
+class Profile(Protocol):
+    """Any model that gives the probabilities of sequences of places."""
+
+    @property
+    def places(self) -> int:
+        """How many places there are."""
+        ...
+
+    @property
+    def memory(self) -> int:
+        """How many of the last places the next one depends on."""
+        ...
+
+    def following(self, past: IntArray, step: int) -> FloatArray:
+        """The law of the place at ``step`` (now is 0, before is negative) after each of these pasts, [past, place].
+
+        A past holds the last places, the oldest first, at most ``memory`` of them; for the first place it is empty.
+        """
+        ...
+
+
+@checked
+def sequence_probability(profile: Profile, sequence: Sequence[int]) -> float:
+    """The probability that a person goes through these places, one a step.
+
+    >>> from hideseek.model.markov import MarkovProfile
+    >>> sequence_probability(MarkovProfile.from_matrix([[0.5, 0.5], [1.0, 0.0]]), (0, 1, 0)).round(6)
+    np.float64(0.333333)
+    """
+    path = np.array(sequence, dtype=np.int64)
+    result = np.float64(1.0)
+    for step, place in enumerate(path):
+        if not 0 <= place < profile.places:
+            raise broken_rule("sequence", "sequence_probability", f"places from 0 to {profile.places - 1}", place)
+        if result > 0:
+            past = path[max(0, step - profile.memory) : step]
+            result *= profile.following(past[None, :], step)[0, place]
+    return result
+
+
+@checked
+def sample_places(profile: Profile, steps: int, count: int = 1, seed: int = 0) -> IntArray:
+    """Draw ``count`` walks of ``steps`` places, [walk, step]. For simulation only: the generator is not a secure one.
+
+    >>> from hideseek.model.markov import MarkovProfile
+    >>> sample_places(MarkovProfile.from_matrix([[0.0, 1.0], [1.0, 0.0]]), steps=4, seed=1).tolist()
+    [[1, 0, 1, 0]]
+    """
+    whole_number(steps, "steps", "sample")
+    whole_number(count, "count", "sample")
+    whole_number(seed, "seed", "sample", least=0)
+    what = f"{count} walks of {steps} steps over {profile.places} places"
+    refuse_if_too_large(8 * count * (steps + 3 * profile.places), what, "Draw fewer or shorter ones at a time.")
+    generator = np.random.default_rng(seed)
+    walks = np.zeros((count, steps), np.int64)
+    for step in range(steps):
+        law = profile.following(walks[:, max(0, step - profile.memory) : step], step)
+        walks[:, step] = drawn(law, generator)
+    return walks
+
+
+def drawn(laws: FloatArray, generator: np.random.Generator) -> IntArray:
+    """One draw from each law [..., value]. For simulation only: the generator is not a secure one.
+
+    >>> drawn(np.array([[0.0, 1.0], [1.0, 0.0]]), np.random.default_rng(0))
+    array([1, 0])
+    """
+    edges = np.cumsum(laws, axis=-1)
+    threshold = generator.random((*laws.shape[:-1], 1)) * edges[..., -1:]
+    return np.asarray((edges <= threshold).sum(axis=-1))
+
+
+class LearnedProfile:
+    """What both learned profiles offer beside the protocol."""
+
+    def sample(self: Profile, steps: int, count: int = 1, seed: int = 0) -> IntArray:
+        """Draw walks from the profile: see :func:`sample_places`."""
+        return sample_places(self, steps, count, seed)
+
+    def probability(self: Profile, sequence: Sequence[int]) -> float:
+        """The probability of a sequence: see :func:`sequence_probability`."""
+        return sequence_probability(self, sequence)
+
+
+def check_past(profile: Profile, past: IntArray) -> None:
+    """Refuse pasts that are longer than the profile looks back, or hold what is no place."""
+    owner = f"{type(profile).__name__}.following"
+    if past.ndim != 2 or past.shape[1] > profile.memory:
+        rule = f"an array [past, place] with at most {profile.memory} places per past"
+        raise broken_rule("past", owner, rule, f"the shape {past.shape}")
+    numbered(past, profile.places, "past", owner)
+
+
+def regions_of(profile: Profile) -> Regions:
+    """The profile's places on the map."""
+    regions: Regions | None = getattr(profile, "regions", None)
+    if regions is None:
+        hint = "Give from_matrix its regions, or fit the profile to traces."
+        raise broken_rule("regions", "the profile", "known here", None, hint)
+    return regions

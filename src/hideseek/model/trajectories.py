@@ -1,0 +1,128 @@
+"""Distributions over trajectories: the sequences of places that can occur, and their probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hideseek.errors import broken_rule
+from hideseek.model.profile import Profile
+from hideseek.util.arrays import FloatArray, IntArray, pairs_with_equal
+from hideseek.util.boundary import checked
+from hideseek.util.checks import nonnegative
+from hideseek.util.limits import refuse_if_too_large, refuse_if_too_long
+
+MOVE = 1e-4  # seconds for a step of all ways over two places; more take longer
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """A law over true places at some offsets: sequences that can occur and their probabilities."""
+
+    offsets: tuple[int, ...]
+    sequences: IntArray
+    probability: FloatArray
+
+    def at(self, offsets: Sequence[int]) -> IntArray:
+        """The places at these offsets, [sequence, offset].
+
+        >>> Trajectories((-1, 0), np.array([[0, 1], [1, 1]]), np.array([0.5, 0.5])).at((0,)).tolist()
+        [[1], [1]]
+        """
+        missing = sorted(set(offsets) - set(self.offsets))
+        if missing:
+            raise broken_rule("law", "Trajectories.at", f"one that covers the offsets {missing}", self.offsets)
+        return self.sequences[:, [self.offsets.index(offset) for offset in offsets]]
+
+    def given(self, exposed: Mapping[int, int], table: npt.ArrayLike) -> Trajectories:
+        """The law after releases were seen: Bayes' rule, when each was drawn from the table f[place, release].
+
+        >>> law = Trajectories((0,), np.array([[0], [1]]), np.array([0.5, 0.5]))
+        >>> law.given({0: 1}, [[0.9, 0.1], [0.6, 0.4]]).probability
+        array([0.2, 0.8])
+        """
+        owner = "Trajectories.given"
+        mechanism = nonnegative(table, "table", owner, 2)
+        if self.sequences.max(initial=0) >= len(mechanism):
+            raise broken_rule("table", owner, f"a row for place {self.sequences.max()}", f"{len(mechanism)} rows")
+        if not all(0 <= release < mechanism.shape[1] for release in exposed.values()):
+            raise broken_rule("exposed", owner, f"releases from 0 to {mechanism.shape[1] - 1}", dict(exposed))
+        weight = self.probability.copy()
+        for offset, release in exposed.items():
+            weight *= mechanism[self.at((offset,))[:, 0], release]
+        if not weight.sum() > 0:
+            raise broken_rule("exposed", owner, "releases that the table can produce", dict(exposed))
+        kept = weight > 0
+        return Trajectories(self.offsets, self.sequences[kept], weight[kept] / weight.sum())
+
+
+@checked
+def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajectories:
+    """The law of the places at these offsets; only sequences with positive probability are ever built.
+
+    >>> from hideseek.model.markov import MarkovProfile
+    >>> chain = MarkovProfile.from_matrix([[0.5, 0.5], [1.0, 0.0]])
+    >>> possible_trajectories(chain, (0, 1)).sequences.tolist()
+    [[0, 0], [0, 1], [1, 0]]
+    """
+    wanted = tuple(sorted(set(offsets)))
+    if not wanted:
+        raise broken_rule("offsets", "possible_trajectories", "at least one", "none")
+    _, sequences, probability = continued(profile, np.zeros((1, 0), np.int64), wanted[0] - 1, wanted)
+    return Trajectories(wanted, sequences, probability)
+
+
+def continued(
+    profile: Profile, windows: IntArray, last: int, wanted: Sequence[int]
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Where windows [window, place] lead that end at the offset ``last``.
+
+    Gives which window, the places at the wanted offsets (in order; those in the window may be among them), and the
+    probability of these given the window. An empty window is the beginning of time.
+    """
+    refuse_many_moves(wanted[-1] - last)
+    kept = list(range(last - windows.shape[1] + 1, last + 1))
+    origin, sequences, probability = np.arange(len(windows)), windows, np.ones(len(windows))
+    for offset in range(last + 1, wanted[-1] + 1):
+        width = min(sequences.shape[1], profile.memory)
+        pasts, index = np.unique(sequences[:, sequences.shape[1] - width :], axis=0, return_inverse=True)
+        law = profile.following(pasts, offset)
+        count = int(np.count_nonzero(law, axis=1)[index.ravel()].sum())
+        refuse_if_too_large(count * 8 * (len(kept) + 9), f"A law over {count} trajectories up to offset {offset}")
+        past, place = np.nonzero(law)
+        row, move = pairs_with_equal(index.ravel(), past, len(pasts))
+        origin, sequences = origin[row], np.c_[sequences[row], place[move]]
+        probability = probability[row] * law[past, place][move]
+        kept.append(offset)
+        # places that are neither wanted nor remembered are summed out as soon as they can be
+        needed = [k for k, at in enumerate(kept) if at in wanted or k >= len(kept) - profile.memory]
+        if len(needed) < len(kept):
+            kept = [kept[k] for k in needed]
+            both, probability = merged(np.c_[origin, sequences[:, needed]], probability)
+            origin, sequences = both[:, 0], both[:, 1:]
+    both, probability = merged(np.c_[origin, sequences[:, [kept.index(offset) for offset in wanted]]], probability)
+    return both[:, 0], both[:, 1:], probability
+
+
+def refuse_many_moves(steps: int) -> None:
+    """Refuse so many steps, gone one by one."""
+    refuse_if_too_long(
+        MOVE * steps, f"Following a profile for {steps} steps", "Use offsets that are closer, or a longer step."
+    )
+
+
+def merged(sequences: IntArray, probability: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Add up the probabilities of equal sequences."""
+    unique, index = np.unique(sequences, axis=0, return_inverse=True)
+    return unique, summed(index, probability, len(unique))
+
+
+def summed(index: IntArray, weight: FloatArray, count: int) -> FloatArray:
+    """The total weight at each of ``count`` indices."""
+    totals = np.zeros(count)
+    np.add.at(totals, index.ravel(), weight)
+    return totals
