@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import broken_rule
-from hideseek.model.geodesy import distances
 from hideseek.model.profile import Profile
 from hideseek.model.regions import Regions
 from hideseek.util.arrays import FloatArray, IntArray
@@ -97,6 +96,8 @@ def distance(regions: Regions) -> Metric:
     >>> metric.between(np.array([[0]]), np.array([[0], [1]]), np.array([])).round()
     array([[   0., 1112.]])
     """
+    from hideseek.model.geodesy import distances  # whose library a device may lack
+
     return replace(from_matrix(distances(regions)), name="distance", unit="m")
 
 
@@ -306,6 +307,8 @@ def speed(regions: Regions) -> Metric:
     array([[     0., 111000.],
            [111000.,      0.]])
     """
+    from hideseek.model.geodesy import distances
+
     table = distances(regions)
 
     def between(left: IntArray, right: IntArray, seen: IntArray) -> FloatArray:

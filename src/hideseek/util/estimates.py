@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import stdtrit
 
 from hideseek.errors import broken_rule
 from hideseek.util.arrays import FloatArray
@@ -14,7 +13,7 @@ from hideseek.util.boundary import checked
 class Estimate(float):
     """A number with its 95 % confidence ``interval``; where it is ``exact``, the interval is the number itself.
 
-    ``hit_rate``, where it stands for an adversary's error: the probability that his guess is exactly right.
+    ``hit_rate``, where it stands for an adversary's error: the probability that the guess is exactly right.
 
     >>> error = Estimate(0.25, (0.24, 0.26))
     >>> error < 0.3, error.exact, f"{error:.1f}"
@@ -44,11 +43,13 @@ class Estimate(float):
 
     @classmethod
     def mean_of(cls, values: FloatArray) -> Estimate:
-        """The mean of independent values, with its interval by Student's law.
+        """The mean of independent values, with its interval by Student's distribution.
 
         >>> [round(end, 3) for end in Estimate.mean_of(np.array([1.0, 2.0, 3.0])).interval]
         [-0.484, 4.484]
         """
+        from scipy.special import stdtrit
+
         mean = float(values.mean())
         spread = float(stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
         return cls(mean, (mean - spread, mean + spread))
