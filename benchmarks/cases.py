@@ -186,7 +186,7 @@ def device(places: int) -> Facts:
         start = datetime(2026, 1, 5, tzinfo=UTC)
         times = iter(start + timedelta(minutes=5 * k) for k in range(300))
         answer = timed(lambda: own.expose(46.5, 6.5, next(times)), 300)
-        walks = walker(places).sample(100, 10_000)
+        walks = walker(places).sample(100, count=10_000)
         bulk = timed(lambda: own.simulate(walks), 3) / walks.size
         return {"seconds": timed(lambda: own.draw(number, 0, seen, [0]), 20_000), "answer": answer, "bulk": bulk}
 

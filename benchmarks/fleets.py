@@ -100,6 +100,6 @@ def person(places: int, memory: int = 1) -> Facts:
         verify, codebook = clock(lambda: codebook_from(memoryview(content)))
         write, _ = clock(lambda: write_privately(Path(folder) / "book", content))
     judge, _ = clock(lambda: evaluate(codebook, profile))
-    learn, _ = clock(lambda: MarkovProfile.fit(traces, Grid(*BOX, *CITY.grid), CITY.step))
+    learn, _ = clock(lambda: MarkovProfile.fit(traces, Grid(*BOX, *CITY.grid), step=CITY.step))
     parts = {"learn": learn, "design": design, "verify": verify, "evaluate": judge, "write": write}
     return {"seconds": sum(parts.values()), **parts, "highs": sum(solver), "bytes": len(content)}

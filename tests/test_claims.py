@@ -108,7 +108,7 @@ def test_a_person_of_the_table_is_measured_again():
     """The first, with whom the codebook does not lead against the window, whose numbers are exact."""
     people = synthetic_city(people=12, days=14)
     own = people[people["user_id"] == "person-000"]
-    profile = MarkovProfile.fit(own, Grid.covering(own, 4, 10), step="5min")
+    profile = MarkovProfile.fit(own, Grid.covering(own, rows=4, columns=10), step="5min")
     metres = distance(profile.regions)
     budget = 0.2 * Setting(profile, metres, squared(metres)).game.saturation
     bits = [rival for rival in RIVALS if rival.name == BITS]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import wraps
 from typing import ParamSpec
@@ -43,8 +43,8 @@ class Metric:
     name: str
     unit: str
     between: Between
-    looks_back: bool = False
-    recipe: tuple[str, Mapping[str, object]] | None = None
+    looks_back: bool = field(default=False, kw_only=True)
+    recipe: tuple[str, Mapping[str, object]] | None = field(default=None, kw_only=True)
 
 
 MetricLike = Metric | str | Callable[..., float] | npt.ArrayLike  # what may be given wherever a metric is taken
@@ -124,7 +124,7 @@ def from_matrix(matrix: npt.ArrayLike) -> Metric:
 
 
 @checked
-def from_function(function: Callable[..., float], name: str = "", unit: str = "") -> Metric:
+def from_function(function: Callable[..., float], *, name: str = "", unit: str = "") -> Metric:
     """Any function of two vectors of places; a third parameter, if it demands one, is what was seen before.
 
     >>> off_by = from_function(lambda guess, truth: abs(guess[0] - truth[0]))
@@ -145,7 +145,7 @@ def from_function(function: Callable[..., float], name: str = "", unit: str = ""
         values = [[function(tuple(a), tuple(b), *past) for b in right.tolist()] for a in left.tolist()]
         return nonnegative(values, "function", "from_function", 2)
 
-    return Metric(name or getattr(function, "__name__", "function"), unit, between, takes_seen)
+    return Metric(name or getattr(function, "__name__", "function"), unit, between, looks_back=takes_seen)
 
 
 @described
@@ -161,7 +161,7 @@ def squared(metric: Metric) -> Metric:
         root = metric.between(left, right, seen)
         return root * root
 
-    return Metric(f"squared {metric.name}", unit, between, metric.looks_back)
+    return Metric(f"squared {metric.name}", unit, between, looks_back=metric.looks_back)
 
 
 @described
@@ -211,7 +211,7 @@ def over_positions(metric: Metric, name: str, combine: np.ufunc, weights: Sequen
         result: FloatArray = combine.reduce(parts)
         return result
 
-    return Metric(f"{name} {metric.name}", metric.unit, between, metric.looks_back)
+    return Metric(f"{name} {metric.name}", metric.unit, between, looks_back=metric.looks_back)
 
 
 @described
@@ -229,13 +229,14 @@ def sensitive(metric: Metric, weights: Weights) -> Metric:
         weight: FloatArray = weight_of(checked, right).max(axis=1)
         return metric.between(left, right, seen) * weight
 
-    return Metric(f"sensitive {metric.name}", metric.unit, between, metric.looks_back)
+    return Metric(f"sensitive {metric.name}", metric.unit, between, looks_back=metric.looks_back)
 
 
 @described
 def sensitive_transitions(
     metric: Metric,
     transitions: Mapping[tuple[int, int], float] | None = None,
+    *,
     entering: Mapping[int, float] | None = None,
     leaving: Mapping[int, float] | None = None,
 ) -> Metric:
@@ -269,7 +270,7 @@ def sensitive_transitions(
         largest: FloatArray = weight.max(axis=1)
         return metric.between(left, right, seen) * largest
 
-    return Metric(f"transition-sensitive {metric.name}", metric.unit, between, metric.looks_back)
+    return Metric(f"transition-sensitive {metric.name}", metric.unit, between, looks_back=metric.looks_back)
 
 
 @described
@@ -291,7 +292,7 @@ def tolerant(metric: Metric, tolerance: Weights) -> Metric:
         strictest: FloatArray = weight_of(checked, left).min(axis=1, keepdims=True)
         return metric.between(left, right, seen) / strictest
 
-    return Metric(f"tolerant {metric.name}", metric.unit, between, metric.looks_back)
+    return Metric(f"tolerant {metric.name}", metric.unit, between, looks_back=metric.looks_back)
 
 
 @described

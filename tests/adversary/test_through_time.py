@@ -481,7 +481,7 @@ def test_progress_is_told_to_the_end(monkeypatch):
 
 
 def test_an_estimate_is_a_number():
-    found = Estimate(0.5, (0.4, 0.6), Estimate(0.25))
+    found = Estimate(0.5, (0.4, 0.6), hit_rate=Estimate(0.25))
     assert found == 0.5
     assert found < 0.6
     assert f"{found:.3f} {found}" == "0.500 0.5"

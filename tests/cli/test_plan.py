@@ -95,7 +95,7 @@ def test_everything_can_be_protected_that_a_device_can_know(run, profile, protec
 @pytest.mark.parametrize(("protect", "known"), [("location", [-1, 0]), ("way", [-1, 0]), ("next", [-1, 0])])
 def test_a_chain_of_second_order_looks_back_twice(run, tmp_path, protect, known):
     traces = synthetic_city(people=1, days=2)
-    save_profile(MarkovProfile.fit(traces, Grid.covering(traces, 2, 2), order=2), tmp_path / "two.json")
+    save_profile(MarkovProfile.fit(traces, Grid.covering(traces, rows=2, columns=2), order=2), tmp_path / "two.json")
     status, out, err = run("plan", "two.json", "--protect", protect, "--outlook", "plain", "--json", *QUICK)
     assert status == 0, err
     assert json.loads(out)["scenario"]["known"] == known

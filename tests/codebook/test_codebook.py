@@ -37,7 +37,9 @@ from hideseek.storage.sealed_file import LARGEST
 from tests.support.fuzz_sealed import codebooks, fuzz, put_together, signed, taken_apart, unsigned, written
 
 MATRIX = [[0.6, 0.3, 0.1], [0.25, 0.5, 0.25], [0.1, 0.3, 0.6]]
-REGIONS = Places([46.52, 46.53, 46.55], [6.57, 6.58, 6.57], ('a "quoted" \\ name', "Zürich\n\x7f", "日本 😀 \u2028"))
+REGIONS = Places(
+    [46.52, 46.53, 46.55], [6.57, 6.58, 6.57], names=('a "quoted" \\ name', "Zürich\n\x7f", "日本 😀 \u2028")
+)
 HAMMING = metrics.hamming()
 
 
@@ -75,7 +77,7 @@ def refused(content: bytes, message: str) -> None:
         None,
         REGIONS,
         Grid(46.5, 46.6, 6.5, 6.6, 2, 2).keep([3, 0, 1]),
-        Hexagons.around([46.52, 46.53, 46.55], [6.57, 6.58, 6.57], 8),
+        Hexagons.around([46.52, 46.53, 46.55], [6.57, 6.58, 6.57], resolution=8),
     ],
 )
 def test_a_codebook_survives_the_disk(tmp_path, regions):

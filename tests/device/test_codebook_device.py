@@ -1102,7 +1102,7 @@ def assert_same_work(folder, fresh, points, *, ahead):
 
 # from the first place nobody goes to the third
 @pytest.mark.parametrize(
-    "regions", [GRID, Places(*zip(*GRID.centres, strict=True)), Hexagons.around(*GRID.centres.T, 3)]
+    "regions", [GRID, Places(*zip(*GRID.centres, strict=True)), Hexagons.around(*GRID.centres.T, resolution=3)]
 )
 @pytest.mark.parametrize("name", ["past", "transition", "planned"])
 def test_the_same_is_done_on_and_off_the_map_and_at_what_was_never_seen(tmp_path, words, name, regions):

@@ -575,7 +575,7 @@ def test_after_a_gap_the_mechanism_looks_at_the_places_it_has(path, moves):
 
 
 def test_without_a_place_that_the_quality_depends_on_the_answer_is_withheld_where_no_release_keeps_the_budget(path):
-    before = from_function(lambda places, release: float(places[0] != release[0]), "where you were")
+    before = from_function(lambda places, release: float(places[0] != release[0]), name="where you were")
     scenario = Scenario(target=(-1, 0), quality=(-1, 0))
     planner = plan(PROFILE, hamming(), before, 0.1, scenario, walks=1)
     device = LiveDevice(PROFILE, hamming(), before, 0.1, planner, path, scenario)

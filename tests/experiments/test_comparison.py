@@ -300,7 +300,9 @@ def test_traces_are_learned_on_a_grid_of_few_places_and_a_profile_is_taken_as_it
     traces.to_csv(tmp_path / "a.csv", index=False)
 
     def places(rows, columns):
-        return len(np.unique(Grid.covering(traces, rows, columns).locate(traces["latitude"], traces["longitude"])))
+        return len(
+            np.unique(Grid.covering(traces, rows=rows, columns=columns).locate(traces["latitude"], traces["longitude"]))
+        )
 
     assert places(4, 10) > 30 >= places(3, 8)
     _, _, err = run("compare", "--data", "a.csv")

@@ -472,7 +472,7 @@ def test_every_option_of_a_job_reaches_the_codebook():
     book = codebook_from(memoryview(content))
     assert (book.step, book.scenario, len(book.gaps)) == ("20min", Scenario.past_present(2), 1)
     assert (book.privacy.name, book.quality.name) == ("distance", "Hamming")
-    busiest = MarkovProfile.fit(ONE, Grid.covering(ONE, 1, 2), "20min").stationary.max()
+    busiest = MarkovProfile.fit(ONE, Grid.covering(ONE, rows=1, columns=2), step="20min").stationary.max()
     assert row.budget_value == pytest.approx(0.3 * (1 - busiest))  # always the busiest place: that tells nothing
 
 

@@ -25,7 +25,7 @@ MANY = Places(
 )
 
 
-@pytest.mark.parametrize("regions", [BAY, MANY, Hexagons.around(BAY.centres[:, 0], BAY.centres[:, 1], 7)])
+@pytest.mark.parametrize("regions", [BAY, MANY, Hexagons.around(BAY.centres[:, 0], BAY.centres[:, 1], resolution=7)])
 def test_every_centre_lies_in_its_own_region(regions):
     latitude, longitude = regions.centres.T
     assert regions.locate(latitude, longitude).tolist() == list(range(len(regions)))
@@ -49,7 +49,7 @@ def test_the_nearest_place_is_the_geodesic_one(latitude, longitude):
     assert metres[found] <= metres.min() * 1.005
 
 
-@pytest.mark.parametrize("regions", [replace(BAY), replace(MANY), Hexagons.around(*BAY.centres.T, 7)])
+@pytest.mark.parametrize("regions", [replace(BAY), replace(MANY), Hexagons.around(*BAY.centres.T, resolution=7)])
 def test_one_point_is_compared_with_every_centre_and_finds_what_many_find(regions):
     latitudes, longitudes = np.random.default_rng(2).uniform([[-90], [-180]], [[90], [180]], (2, 500))
     found = [regions.nearest(*point).tolist() for point in zip(latitudes, longitudes, strict=True)]
@@ -89,7 +89,7 @@ def test_keeping_some_renumbers_them_and_forgets_the_rest():
     np.testing.assert_allclose(kept.centres, BAY.centres[[30, 7]])
     assert kept.locate(*BAY.centres[[7, 30, 8]].T).tolist() == [1, 0, -1]
     assert kept.keep([1]).locate(*BAY.centres[[7]].T).tolist() == [0]
-    named = Places([1.0, 2.0, 3.0], [0.0, 0.0, 0.0], ("a", "b", "c")).keep([2, 0])
+    named = Places([1.0, 2.0, 3.0], [0.0, 0.0, 0.0], names=("a", "b", "c")).keep([2, 0])
     assert named.names == ("c", "a")
     assert named.latitudes == (3.0, 1.0)
 
@@ -99,7 +99,7 @@ def test_a_covering_grid_holds_every_fix():
     traces = pd.DataFrame({"user_id": "a", "tracked_at": when, "latitude": [1.0, 2.0], "longitude": [3.0, 5.0]})
     grid = Grid.covering(traces, rows=2, columns=3)
     assert grid.locate(traces["latitude"], traces["longitude"]).tolist() == [0, 5]
-    assert len(Hexagons.covering(traces, 5)) == 2
+    assert len(Hexagons.covering(traces, resolution=5)) == 2
 
 
 def test_distances_of_a_grid_cell():
@@ -142,10 +142,10 @@ def test_distances_on_the_plane_are_those_on_the_ground(regions):
         lambda: BAY.locate("here", [0.0]),
         lambda: Places([], []),
         lambda: Places([1.0, 1.0], [2.0, 2.0]),
-        lambda: Places([1.0], [2.0], ("a", "b")),
+        lambda: Places([1.0], [2.0], names=("a", "b")),
         lambda: Hexagons(("not a cell",)),
         lambda: Hexagons(()),
-        lambda: Hexagons.around([0.0], [0.0], 16),
+        lambda: Hexagons.around([0.0], [0.0], resolution=16),
     ],
 )
 def test_bad_regions_are_refused(make):
@@ -162,4 +162,4 @@ def test_a_point_with_its_sides_confused_is_not_repeated_in_the_error():
 def test_hexagons_without_h3_say_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "h3", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'hideseek\[geo\]'"):
-        Hexagons.around([0.0], [0.0], 5)
+        Hexagons.around([0.0], [0.0], resolution=5)

@@ -37,7 +37,7 @@ from hideseek.storage.sealed_file import LARGEST
 from tests.support.fuzz_sealed import fuzz, plans, put_together, signed, taken_apart, unsigned
 from tests.support.tiny_games import game as tiny
 
-REGIONS = Places([46.5, 46.6, 46.7], [6.5, 6.6, 6.5], ("home", "work", "gym"))
+REGIONS = Places([46.5, 46.6, 46.7], [6.5, 6.6, 6.5], names=("home", "work", "gym"))
 CHAIN = [[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.4, 0.0, 0.6]]
 PROFILE = MarkovProfile.from_matrix(CHAIN, REGIONS)
 GAME = BeliefGame.of(PROFILE, distance(REGIONS), hamming(), 0.2)
@@ -61,7 +61,7 @@ def refused(content: bytes, message: str) -> None:
 
 def second_order() -> MarkovProfile:
     traces = synthetic_city(people=1, days=3)
-    return MarkovProfile.fit(traces, Grid.covering(traces, 3, 3), order=2)
+    return MarkovProfile.fit(traces, Grid.covering(traces, rows=3, columns=3), order=2)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_cuts_that_promise_little_do_not_lower_the_bound():
     "changed",
     [
         MarkovProfile.from_matrix([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.4, 1e-9, 0.6 - 1e-9]], REGIONS),
-        MarkovProfile.from_matrix(CHAIN, Places([46.5, 46.6, 46.8], [6.5, 6.6, 6.5], ("home", "work", "gym"))),
+        MarkovProfile.from_matrix(CHAIN, Places([46.5, 46.6, 46.8], [6.5, 6.6, 6.5], names=("home", "work", "gym"))),
         MarkovProfile.from_matrix(CHAIN, REGIONS, step="10min"),
         MarkovProfile.from_matrix(CHAIN),
         MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]]),
@@ -385,7 +385,7 @@ def test_what_is_no_readable_file_is_refused(tmp_path):
 
 def test_what_cannot_be_written_is_refused(tmp_path):
     way = Scenario(target=(-1, 0))
-    pairs = from_function(lambda a, b: float(a != b), "my own")
+    pairs = from_function(lambda a, b: float(a != b), name="my own")
     game = BeliefGame.of(PROFILE, pairs, hamming(), 0.2, way)
     with pytest.raises(ParameterError, match=r"'privacy' parameter of save_plan .*my own"):
         save_plan(game, train(game, "plain"), tmp_path / "a.plan")

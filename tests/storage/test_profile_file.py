@@ -33,8 +33,8 @@ def saved(tmp_path):
 def test_a_profile_survives_the_disk(tmp_path, order, kind):
     regions = {
         "grid": GRID,
-        "places": Places(*GRID.centres.T, tuple(f"cell {k}" for k in range(64))),
-        "hexagons": Hexagons.covering(CITY, 7),
+        "places": Places(*GRID.centres.T, names=tuple(f"cell {k}" for k in range(64))),
+        "hexagons": Hexagons.covering(CITY, resolution=7),
     }[kind]
     profile = MarkovProfile.fit(CITY, regions, order=order)
     save_profile(profile, tmp_path / "p.json")

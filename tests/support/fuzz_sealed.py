@@ -105,7 +105,7 @@ def unsigned(content: bytes) -> bytes:
     return content.replace(taken_apart(content)[0]["sha256"].encode(), BLANK.encode(), 1)
 
 
-REGIONS = Places([46.52, 46.53], [6.57, 6.58], ("home", "work"))
+REGIONS = Places([46.52, 46.53], [6.57, 6.58], names=("home", "work"))
 HAMMING = metrics.hamming()
 
 

@@ -140,7 +140,7 @@ def test_one_instant_of_two_users_is_no_duplicate(tmp_path):
 
 def test_blank_lines_carriage_returns_and_a_byte_order_mark_do_no_harm(tmp_path):
     for name, text in SAMPLES.items():
-        plain = read_traces(put(tmp_path, "same", text), name)
+        plain = read_traces(put(tmp_path, "same", text), format=name)
         dressed = b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode() + b"\r\n\r\n"
         pd.testing.assert_frame_equal(plain, read_traces(put(tmp_path, "same", dressed)))
         pd.testing.assert_frame_equal(plain, read_traces(put(tmp_path, "same", text.replace("\n", "\r"))))
@@ -515,7 +515,7 @@ def said_by(call: Callable[[], object]) -> str:
 def test_nothing_tells_what_stands_in_a_file(tmp_path, content):
     path = put(tmp_path, "new_a.txt", content)
     for form in (None, *FORMATS):
-        said = said_by(lambda form=form: read_traces(path, form))
+        said = said_by(lambda form=form: read_traces(path, format=form))
         assert said
         assert not [secret for secret in SECRETS if secret in said.replace(str(tmp_path), "")]
 

@@ -174,7 +174,7 @@ def test_the_digest_changes_with_a_users_rows_and_with_nothing_else(tmp_path):
     before, after = (by_day(CITY.assign(latitude=CITY["latitude"] + move * earliest)) for move in (0, 0.01))
     told = []
     with (
-        spooled(lay(tmp_path / "a", before), told.append) as first,
+        spooled(lay(tmp_path / "a", before), progress=told.append) as first,
         spooled(lay(tmp_path / "b", after)) as second,
     ):
         assert told == [1, 2]

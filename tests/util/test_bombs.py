@@ -332,7 +332,7 @@ PARAMETERS: Bombs = {
     "a mechanism": (NEEDS, lambda _: Mechanism(constant(10**6, 10**6))),
     "a distant place": ("^1$", lambda _: sensitive(hamming(), {10**12: 2}).between(*np.ones((3, 1, 1), int)).size),
     "long walks": (NEEDS, lambda _: CHAIN.sample(10**12)),
-    "many walks": (NEEDS, lambda _: CHAIN.sample(1, 10**12)),
+    "many walks": (NEEDS, lambda _: CHAIN.sample(1, count=10**12)),
     "a long run": (NEEDS, lambda _: evaluate(codebook(), CHAIN, accesses=10**9)),
     "a long attack": (NEEDS, lambda _: attack(Mechanism(np.eye(2)), CHAIN, "filter", HAMMING, accesses=10**9)),
     "many walks of an attack": (NEEDS, lambda _: attack(Mechanism(np.eye(2)), CHAIN, "filter", HAMMING, walks=10**9)),

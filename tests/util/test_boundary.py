@@ -57,9 +57,9 @@ def things() -> types.SimpleNamespace:
     rows = hs.game.LinearRows.for_each_release([[-1.0, 0.5]], 2)
     return types.SimpleNamespace(
         places=places,
-        grid=hs.Grid.covering(TRACES, 2, 2),
+        grid=hs.Grid.covering(TRACES, rows=2, columns=2),
         profile=profile,
-        periodic=hs.PeriodicProfile.fit(TRACES, hs.Grid.covering(TRACES, 2, 2), slots=2),
+        periodic=hs.PeriodicProfile.fit(TRACES, hs.Grid.covering(TRACES, rows=2, columns=2), slots=2),
         metric=metric,
         game=game,
         solution=hs.solve(game),
@@ -457,7 +457,7 @@ def test_what_is_refused_is_told_by_its_type_and_not_by_its_value(table):
         (lambda: hs.solve([[1]]), "'game' parameter of solve must be a Game or an Alternatives. Got list"),
         (lambda: hs.load_profile(3), "'path' parameter of load_profile must be the path of a file. Got int"),
         (lambda: hs.metrics.distance(None), "'regions' parameter of distance must be a Regions. Got NoneType"),
-        (lambda: hs.Places([0.0], [0.0], "x"), f"'names' parameter of Places must be {several} text). Got str"),
+        (lambda: hs.Places([0.0], [0.0], names="x"), f"'names' parameter of Places must be {several} text). Got str"),
         (lambda: hs.planning.follow(None, None), "'game' parameter of follow must be a BeliefGame. Got NoneType"),
         (
             lambda: hs.metrics.sensitive(hs.metrics.hamming(), {"home": 2}),
@@ -509,8 +509,8 @@ def test_values_one_after_the_other_are_looked_at_in_whatever_holds_them():
     for values in (table, masked, np.array("46.5"), range(10**9), range(10**30), pd.Series(["a", "b"])):
         with pytest.raises(ParameterError, match="latitude"):
             hs.Places(values, [6.5, 6.6])
-    assert hs.Places(pd.Series([46.5, 46.6]), np.array([6.5, 6.6]), np.array(["a", "b"])).names == ("a", "b")
-    assert hs.Places([46.5, 46.6], [6.5, 6.6], np.array([])).names == ()
+    assert hs.Places(pd.Series([46.5, 46.6]), np.array([6.5, 6.6]), names=np.array(["a", "b"])).names == ("a", "b")
+    assert hs.Places([46.5, 46.6], [6.5, 6.6], names=np.array([])).names == ()
 
 
 def test_a_sequence_that_is_too_long_is_told_by_its_length():

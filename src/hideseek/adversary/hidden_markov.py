@@ -451,7 +451,7 @@ class Course:
         """What is exposed along walks of the profile."""
         scenario = self.kinds[-1].scenario
         steps = (self.accesses - 1) * self.every + max(*scenario.release, *scenario.known) + 1
-        walks = sample_places(self.profile, steps, count, int(generator.integers(2**63)))
+        walks = sample_places(self.profile, steps, count=count, seed=int(generator.integers(2**63)))
         if isinstance(self.exposer, Codebook):
             return self.exposer.simulate(walks, lambda n: generator.integers(WORDS, size=n, dtype=np.uint32))
         exposed = np.zeros((count, steps), np.int64)

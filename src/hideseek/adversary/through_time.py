@@ -105,7 +105,7 @@ def estimated(course: Course, values: FloatArray, weights: FloatArray) -> Estima
 def error_and_hit(course: Course, scores: FloatArray, weights: FloatArray) -> Estimate:
     """An adversary's error with his hit rate, from both of every exposed sequence, [2, sequence]."""
     error, hit = (estimated(course, values, weights) for values in scores)
-    return Estimate(error, None if error.exact else error.interval, hit)
+    return Estimate(error, None if error.exact else error.interval, hit_rate=hit)
 
 
 def against_policy(course: Course, window: int, walks: int = WALKS, seed: int = 0) -> Estimate:

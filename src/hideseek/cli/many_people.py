@@ -274,7 +274,7 @@ def users_from(data: Path | None, users: int, box: str | None, seed: int) -> tup
     """Whose traces an evaluation takes, in words, with its grid and clock: a made-up city's where no data is given."""
     if data is None:
         whole_number(users, "users", "the command")
-        return "made-up people", synthetic_city(max(40, users), 14, seed), CITY, "0h"
+        return "made-up people", synthetic_city(max(40, users), 14, seed=seed), CITY, "0h"
     traces = read_traces(data)
     grid, clock = (BAY, PACIFIC) if box is None else (grid_from(GRID, box, traces), "0h")
     return f"users of {data.name}", traces, grid, clock

@@ -107,10 +107,10 @@ def learn(
     if places is not None:
         regions: Regions = places_from(places)
     elif h3 is not None:
-        regions = Hexagons.covering(traces, h3)
+        regions = Hexagons.covering(traces, resolution=h3)
     else:
         regions = grid_from(grid or GRID, box, traces)
-    profile = MarkovProfile.fit(traces, regions, step, order, smoothing=smoothing)
+    profile = MarkovProfile.fit(traces, regions, step=step, order=order, smoothing=smoothing)
     save_profile(profile, profile_path)
     busiest = np.argsort(-profile.stationary)[:10]
     centres = regions_of(profile).centres

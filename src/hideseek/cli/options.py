@@ -73,7 +73,7 @@ def traces_of(
 ) -> tuple[pd.DataFrame, str]:
     """One user's traces, and who that is."""
     with progress_bar("reading the traces"):
-        traces = read_traces(source, form)
+        traces = read_traces(source, format=form)
     if one_person:
         return check_traces(traces.assign(user_id=source.stem), "learn"), source.stem
     counts = traces["user_id"].value_counts()
@@ -100,14 +100,14 @@ def profile_of(source: Path, user: str | None, grid: str | None, step: str | Non
             )
         return load_profile(source)
     traces, _ = traces_of(source, user)
-    return MarkovProfile.fit(traces, grid_from(grid or GRID, None, traces), step or STEP)
+    return MarkovProfile.fit(traces, grid_from(grid or GRID, None, traces), step=step or STEP)
 
 
 def coarse_profile_of(source: Path, user: str | None, step: str | None) -> MarkovProfile:
     """A profile from traces, on a grid so coarse that comparing a dozen mechanisms takes less than a minute."""
     traces, _ = traces_of(source, user)
     for size in (GRID, *COARSER):
-        profile = MarkovProfile.fit(traces, grid_from(size, None, traces), step or STEP)
+        profile = MarkovProfile.fit(traces, grid_from(size, None, traces), step=step or STEP)
         if profile.places <= FEW_PLACES:
             break
     if size != GRID:
@@ -118,7 +118,7 @@ def coarse_profile_of(source: Path, user: str | None, step: str | None) -> Marko
 def grid_from(size: str, box: str | None, traces: pd.DataFrame) -> Grid:
     """A grid from words such as 10x25 and 37.55,37.85,-122.55,-122.10."""
     rows, columns = size_from(size)
-    return Grid.covering(traces, rows, columns) if box is None else Grid(*box_from(box), rows, columns)
+    return Grid.covering(traces, rows=rows, columns=columns) if box is None else Grid(*box_from(box), rows, columns)
 
 
 def size_from(text: str) -> tuple[int, int]:
@@ -148,7 +148,7 @@ def places_from(path: Path) -> Places:
     except (OSError, KeyError, ValueError) as error:  # what pandas raises is a ValueError
         rule = "a CSV file with the columns latitude and longitude"
         raise broken_rule("places", "learn", rule, f"{path.name} ({type(error).__name__}: {error})") from None
-    return Places(*columns, tuple(table["name"].astype(str)) if "name" in table else ())
+    return Places(*columns, names=tuple(table["name"].astype(str)) if "name" in table else ())
 
 
 def game_of(

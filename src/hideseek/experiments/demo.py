@@ -127,7 +127,7 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
     repeated = BeliefGame.of(profile, metres, squared(metres), codebook.budget)
     ahead = {outlook: played(repeated, outlook, seed) for outlook in (Outlook.PLAIN, Outlook.FAR_SIGHTED)}
     advance("writing the report")
-    person = city_people(1, seed)[0]
+    person = city_people(1, seed=seed)[0]
     home, work = (int(regions_of(profile).nearest(at.latitude, at.longitude)[0]) for at in (person.home, person.work))
     sections = demo_sections(profile, rows, curves, solutions["now", SHOWN], home, work, out)
     report = out / "report.html"

@@ -54,7 +54,7 @@ def days_of(traces: pd.DataFrame, grid: Grid, clock: str, owner: str, cells: int
     best = steps.sort_values(ascending=False, kind="stable").reset_index("day").groupby("user").head(1).sort_index()
     fixes = days.groupby(["user", "day"]).indices
     return [
-        UserDay(user, MarkovProfile.fit(table.iloc[fixes[user, day]], grid, STEP), int(size))
+        UserDay(user, MarkovProfile.fit(table.iloc[fixes[user, day]], grid, step=STEP), int(size))
         for user, day, size in best.itertuples()
     ]
 

@@ -148,8 +148,12 @@ def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
     """The designs of a user, one after the other."""
     row = FleetRow(user=user, fixes=len(traces))
     try:
-        grid = Grid.covering(traces, *job.grid) if job.box is None else Grid(*job.box, *job.grid)
-        profile = MarkovProfile.fit(traces, grid, job.step)
+        grid = (
+            Grid.covering(traces, rows=job.grid[0], columns=job.grid[1])
+            if job.box is None
+            else Grid(*job.box, *job.grid)
+        )
+        profile = MarkovProfile.fit(traces, grid, step=job.step)
     except Exception as error:  # noqa: BLE001
         yield msgspec.structs.replace(row, reason=reason_of(error)), b""
         return

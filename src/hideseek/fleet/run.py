@@ -84,7 +84,7 @@ def run_fleet(
     with (
         engine_of(engine, workers) as hands,
         outputs.taken(),
-        spooled(source, lambda files: tell("reading", files, 0)) as spool,
+        spooled(source, progress=lambda files: tell("reading", files, 0)) as spool,
     ):
         digests = spool.unusable | {user: spool.digest(user) for user in spool.users}
         finished = {mark.user for mark in outputs.marks(digests) if is_finished(mark, digests[mark.user])}

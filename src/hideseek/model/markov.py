@@ -44,7 +44,7 @@ class MarkovProfile(LearnedProfile):
     step: str = STEP
 
     @classmethod
-    def from_matrix(cls, matrix: npt.ArrayLike, regions: Regions | None = None, step: str = STEP) -> MarkovProfile:
+    def from_matrix(cls, matrix: npt.ArrayLike, regions: Regions | None = None, *, step: str = STEP) -> MarkovProfile:
         """A first-order chain with this transition matrix [from, to].
 
         >>> MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]).stationary.round(6)
@@ -82,6 +82,7 @@ class MarkovProfile(LearnedProfile):
         cls,
         traces: pd.DataFrame,
         regions: Regions,
+        *,
         step: str = STEP,
         order: int = 1,
         close: bool = True,

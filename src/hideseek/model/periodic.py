@@ -41,7 +41,7 @@ class PeriodicProfile(LearnedProfile):
 
     @classmethod
     def fit(
-        cls, traces: pd.DataFrame, regions: Regions, step: str = STEP, slots: int = 24, weight: float = 1.0
+        cls, traces: pd.DataFrame, regions: Regions, *, step: str = STEP, slots: int = 24, weight: float = 1.0
     ) -> PeriodicProfile:
         """Learn one transition matrix for each part of the day.
 
@@ -61,7 +61,7 @@ class PeriodicProfile(LearnedProfile):
         if steps % whole_number(slots, "slots", owner):
             raise broken_rule("slots", owner, f"a divisor of the {steps:g} steps of a day", slots)
         weight = scalar(weight, "weight", owner, "a number > 0", least=np.finfo(float).tiny)
-        base = MarkovProfile.fit(traces, regions, step)
+        base = MarkovProfile.fit(traces, regions, step=step)
         steps_a_slot = int(steps) // slots
         refuse_if_too_large(3 * 8 * slots * base.places**2, f"{slots} transition matrices over {base.places} places")
         counts = np.zeros((slots, base.places, base.places))

@@ -62,7 +62,7 @@ def sequence_probability(profile: Profile, sequence: Sequence[int]) -> float:
 
 
 @checked
-def sample_places(profile: Profile, steps: int, count: int = 1, seed: int = 0) -> IntArray:
+def sample_places(profile: Profile, steps: int, *, count: int = 1, seed: int = 0) -> IntArray:
     """Draw ``count`` walks of ``steps`` places, [walk, step]. For simulation only: the generator is not a secure one.
 
     >>> from hideseek.model.markov import MarkovProfile
@@ -96,9 +96,9 @@ def drawn(laws: FloatArray, generator: np.random.Generator) -> IntArray:
 class LearnedProfile:
     """What both learned profiles offer beside the protocol."""
 
-    def sample(self: Profile, steps: int, count: int = 1, seed: int = 0) -> IntArray:
+    def sample(self: Profile, steps: int, *, count: int = 1, seed: int = 0) -> IntArray:
         """Draw walks from the profile: see :func:`sample_places`."""
-        return sample_places(self, steps, count, seed)
+        return sample_places(self, steps, count=count, seed=seed)
 
     def probability(self: Profile, sequence: Sequence[int]) -> float:
         """The probability of a sequence: see :func:`sequence_probability`."""

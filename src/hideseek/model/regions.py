@@ -114,7 +114,7 @@ class Grid(_ByCentre):
             object.__setattr__(self, name, float(getattr(self, name)))
 
     @classmethod
-    def covering(cls, traces: pd.DataFrame, rows: int, columns: int) -> Grid:
+    def covering(cls, traces: pd.DataFrame, *, rows: int, columns: int) -> Grid:
         """The smallest grid that holds every fix, with a thousandth of a degree to spare.
 
         >>> from hideseek.traces.city import synthetic_city
@@ -179,7 +179,7 @@ class Places(_ByCentre):
 
     latitudes: Sequence[float]
     longitudes: Sequence[float]
-    names: tuple[str, ...] = field(default=())
+    names: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         latitudes, longitudes = checked_points(self.latitudes, self.longitudes, "Places")
@@ -212,7 +212,7 @@ class Places(_ByCentre):
         """Only these places, renumbered in this order."""
         index = kept(places, len(self), "Places.keep")
         latitudes, longitudes = self.centres[index].T
-        return Places(latitudes, longitudes, tuple(self.names[k] for k in index) if self.names else ())
+        return Places(latitudes, longitudes, names=tuple(self.names[k] for k in index) if self.names else ())
 
 
 @checked
@@ -236,7 +236,7 @@ class Hexagons(_ByCentre):
             raise broken_rule("cells", "Hexagons", "cells of one resolution", "several")
 
     @classmethod
-    def around(cls, latitude: npt.ArrayLike, longitude: npt.ArrayLike, resolution: int) -> Hexagons:
+    def around(cls, latitude: npt.ArrayLike, longitude: npt.ArrayLike, *, resolution: int) -> Hexagons:
         """The cells of a resolution (0 to 15) that hold these points."""
         h3 = h3_library()
         if whole_number(resolution, "resolution", "Hexagons.around", least=0) > 15:
@@ -245,12 +245,12 @@ class Hexagons(_ByCentre):
         return cls(tuple(dict.fromkeys(h3.latlng_to_cell(*point, resolution) for point in points)))
 
     @classmethod
-    def covering(cls, traces: pd.DataFrame, resolution: int) -> Hexagons:
+    def covering(cls, traces: pd.DataFrame, *, resolution: int) -> Hexagons:
         """The cells of a resolution that hold at least one fix."""
         from hideseek.traces.table import check_traces
 
         traces = check_traces(traces, "Hexagons.covering")
-        return cls.around(traces["latitude"], traces["longitude"], resolution)
+        return cls.around(traces["latitude"], traces["longitude"], resolution=resolution)
 
     @cached_property
     def centres(self) -> FloatArray:  # type: ignore[override]

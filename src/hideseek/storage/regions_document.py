@@ -68,6 +68,6 @@ def regions_from(document: RegionsDocument) -> Regions:
             grid = Grid(document.south, document.north, document.west, document.east, document.rows, document.columns)
             return grid.keep(document.kept)
         case PlacesDocument():
-            return Places(document.latitudes, document.longitudes, tuple(document.names))
+            return Places(document.latitudes, document.longitudes, names=tuple(document.names))
         case HexagonsDocument():
             return Hexagons(tuple(document.cells))

@@ -86,7 +86,7 @@ class Person:
     leisure: tuple[Place, ...]
 
 
-def city_people(people: int = 1, seed: int = 0) -> tuple[Person, ...]:
+def city_people(people: int = 1, *, seed: int = 0) -> tuple[Person, ...]:
     """Who lives in the city of :func:`synthetic_city` with the same ``seed``.
 
     >>> anna, bob = city_people(people=2, seed=7)
@@ -108,7 +108,7 @@ def city_people(people: int = 1, seed: int = 0) -> tuple[Person, ...]:
 
 
 @checked
-def synthetic_city(people: int = 1, days: int = 14, seed: int = 0) -> pd.DataFrame:
+def synthetic_city(people: int = 1, days: int = 14, *, seed: int = 0) -> pd.DataFrame:
     """Follow ``people`` inhabitants of a synthetic city for ``days`` days, from Monday 2024-01-01 on.
 
     People sleep at home, go to work on weekdays, go out now and then, and move along streets. Their phones report
@@ -131,7 +131,7 @@ def synthetic_city(people: int = 1, days: int = 14, seed: int = 0) -> pd.DataFra
     needed = people * (PERSON + FIX * MINUTES_A_DAY * days)
     refuse_if_too_large(needed, f"The traces of {people} people on {days} days", "Ask for fewer at a time.")
     # By name: person-1000 sorts before person-101.
-    inhabitants = sorted(enumerate(city_people(people, seed)), key=lambda item: item[1].user_id)
+    inhabitants = sorted(enumerate(city_people(people, seed=seed)), key=lambda item: item[1].user_id)
     traces = [_trace(_stream(seed, 2, index), person, days) for index, person in inhabitants]
     seconds, x, y = np.concatenate(traces, axis=1)
     instants = START + seconds.astype("timedelta64[s]")

@@ -68,7 +68,7 @@ class FileRead:
 
 
 @checked
-def read_traces(path: str | os.PathLike[str], format: str | None = None) -> pd.DataFrame:  # noqa: A002
+def read_traces(path: str | os.PathLike[str], *, format: str | None = None) -> pd.DataFrame:  # noqa: A002
     """Read a file, a folder or a tar archive of traces into one table, sorted by user and time.
 
     The columns are user_id (text), tracked_at (UTC), latitude and longitude (degrees). The format, one of ``FORMATS``,

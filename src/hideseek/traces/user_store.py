@@ -64,7 +64,7 @@ class Spool:
 
 
 @contextmanager
-def spooled(path: str | os.PathLike[str], progress: Callable[[int], None] | None = None) -> Iterator[Spool]:
+def spooled(path: str | os.PathLike[str], *, progress: Callable[[int], None] | None = None) -> Iterator[Spool]:
     """Go once through what :func:`read_traces` reads, with one of its files at most in memory.
 
     The temporary file has no name, so that nobody else finds it, and nothing is left of it even if this process is

@@ -25,7 +25,7 @@ class Estimate(float):
     hit_rate: Estimate | None
 
     def __new__(
-        cls, value: float, interval: tuple[float, float] | None = None, hit_rate: Estimate | None = None
+        cls, value: float, interval: tuple[float, float] | None = None, *, hit_rate: Estimate | None = None
     ) -> Estimate:
         """Exact unless an interval is given."""
         if interval is not None and not -np.inf < interval[0] <= interval[1] < np.inf:
