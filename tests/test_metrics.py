@@ -187,3 +187,8 @@ def test_an_unknown_name_of_a_metric_is_refused(taker):
 def test_metres_by_name_need_the_regions_of_the_profile(name):
     with pytest.raises(ParameterError, match=r"'privacy' parameter of Game.from_scenario .* the profile has none"):
         TAKERS["Game.from_scenario"](MarkovProfile.from_matrix(CHAIN), name)
+
+
+def test_a_metric_shows_its_name_and_unit_and_no_matrix():
+    assert repr(distance(MAP)) == "Metric('distance', in m)"
+    assert repr(hamming()) == "Metric('Hamming')"

@@ -19,7 +19,28 @@ HideseekError
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+__all__ = [
+    "BudgetError",
+    "CertificateError",
+    "CodebookError",
+    "EngineError",
+    "HideseekError",
+    "MissingExtraError",
+    "OutputError",
+    "ParameterError",
+    "PlanError",
+    "ReducibleError",
+    "SizeError",
+    "SolverError",
+    "StateError",
+    "TraceError",
+    "UnusableFileError",
+]
 
 LONGEST_VALUE = 200  # characters that a message repeats
 

@@ -26,18 +26,44 @@ from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked, takes
 from hideseek.util.checks import nonnegative, one_of, scalar, shaped, whole_number
 
+__all__ = [
+    "Metric",
+    "distance",
+    "from_function",
+    "from_matrix",
+    "hamming",
+    "maximum",
+    "minimum",
+    "sensitive",
+    "sensitive_transitions",
+    "speed",
+    "squared",
+    "tolerant",
+    "total",
+]
+
 Between = Callable[[IntArray, IntArray, IntArray], FloatArray]
 Weights = Mapping[int, float] | Sequence[float] | FloatArray
 P = ParamSpec("P")
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Metric:
     """A named comparison of vectors of places, with its unit for tables and figures.
 
-    ``looks_back``: it also looks at what was seen. ``recipe``: the name and the arguments of the function below that
-    makes it, so that it can be written to a file; none for a function of one's own.
+    Attributes
+    ----------
+    name, unit : str
+        What it is called, and what its numbers are measured in.
+    between : callable
+        ``between(left, right, seen)`` is a matrix with a row per vector of ``left`` and a column per vector of
+        ``right``; ``seen`` are the releases before.
+    looks_back : bool
+        Whether it also looks at ``seen``.
+    recipe : tuple, optional
+        The name and the arguments of the function below that makes it, so that it can be written to a file; None for a
+        function of your own.
     """
 
     name: str
@@ -45,6 +71,9 @@ class Metric:
     between: Between
     looks_back: bool = field(default=False, kw_only=True)
     recipe: tuple[str, Mapping[str, object]] | None = field(default=None, kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"Metric({self.name!r}{f', in {self.unit}' if self.unit else ''})"
 
 
 MetricLike = Metric | str | Callable[..., float] | npt.ArrayLike  # what may be given wherever a metric is taken
@@ -204,7 +233,7 @@ def over_positions(metric: Metric, name: str, combine: np.ufunc, weights: Sequen
         same_length(left, right)
         length = left.shape[1]
         if factors is not None and len(factors) < length:
-            raise broken_rule("weights", name, f"{length} numbers, one a position", len(factors))
+            raise broken_rule("weights", name, f"{length} numbers, one per position", len(factors))
         parts = [metric.between(left[:, [k]], right[:, [k]], seen) for k in range(length)]
         if factors is not None:
             parts = [factor * part for factor, part in zip(factors[-length:], parts, strict=True)]

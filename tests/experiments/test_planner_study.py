@@ -22,21 +22,11 @@ from hideseek.metrics import MetricName, hamming
 from hideseek.planning import BeliefGame, Outlook, follow
 from hideseek.planning.planner import train
 from hideseek.planning.simulation import Way, controlled
+from tests.support.streets import stroll
 
 STREET = Grid(0.0, 0.1, 0.0, 1.0, rows=1, columns=12)
 PLANNERS = [str(outlook) for outlook in Outlook]
 DEFAULT = [Outlook.PLAIN, Outlook.SECONDARY, Outlook.FAR_SIGHTED]
-
-
-def stroll(user, cells, seed):
-    """A day along a street, a fix every five minutes, at least once in each of the first cells."""
-    generator = np.random.default_rng(seed)
-    there_and_back = [*range(cells), *range(cells - 2, 0, -1)]
-    at = np.cumsum(generator.random(288) < 0.7) % len(there_and_back)
-    times = pd.date_range("2024-01-01", periods=288, freq="5min", tz="UTC")
-    longitude = (np.array(there_and_back)[at] + 0.5) / 12
-    return pd.DataFrame({"user_id": user, "tracked_at": times, "latitude": 0.05, "longitude": longitude})
-
 
 TRACES = pd.concat([stroll("ann", 10, 1), stroll("bob", 11, 2), stroll("homely", 9, 3)])
 SHORT = pd.concat([stroll("ann", 4, 1), stroll("bob", 5, 2), stroll("homely", 3, 3)])  # in few places, which is faster

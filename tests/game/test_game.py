@@ -180,7 +180,7 @@ def test_a_scenario_that_does_not_fit_in_memory_is_refused_with_the_estimate():
             ring, Scenario(target=(0, 1, 2, 3), known=(0,)), hamming(), from_matrix(grid_distances(6, 10))
         )
     dense = MarkovProfile.from_matrix(np.full((1500, 1500), 1 / 1500))
-    with pytest.raises(SizeError, match="A law over 3375000000 trajectories up to offset 2"):
+    with pytest.raises(SizeError, match="A distribution over 3375000000 trajectories up to offset 2"):
         possible_trajectories(dense, (0, 1, 2))
 
 

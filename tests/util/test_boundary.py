@@ -37,12 +37,13 @@ NEVER = (object(), b"x")  # of no type that anything asks for: where an answer w
 TRACES = hs.synthetic_city(people=2, days=1, seed=2)
 HALF = np.array([[0.5, 0.5], [0.5, 0.5]])
 APART = 1 - np.eye(2)
-SLOW = {"compare", "fleet", "reproduce", "robustness", "study"}
+SLOW = {"compare", "run_fleet", "reproduce", "robustness", "study"}
 # made by hideseek for its users, and only kept: what stands in them is what was put there
 RESULTS = {
     *("Answer", "Comparison", "Curve", "Estimate", "Fleet", "Foresight", "Label", "LeastLoss", "LiveLabel"),
-    *("ReadReport", "Reproduction", "Solution", "Study"),
+    *("ReadReport", "Reproduction", "Solution", "Study", "Certificate", "Claim"),
 }
+EXPERT = {"certify"}  # for solvers of one's own: it is given what a solver claims, and believes nothing of it
 PROTOCOLS = {"Policy", "Profile", "Regions"}
 
 
@@ -178,6 +179,7 @@ def calls(folder):
             hs.MarkovProfile.from_matrix,
             {"matrix": HALF, "regions": t.places, "step": "5min"},
         ),
+        "MarkovProfile.plot": (t.profile.plot, {"ax": None}),
         "MarkovProfile.probability": (t.profile.probability, {"sequence": (0, 1)}),
         "MarkovProfile.sample": (t.profile.sample, {"steps": 2, "count": 1, "seed": 0}),
         "Mechanism": (hs.Mechanism, {"laws": HALF} | dict.fromkeys(("inputs", "releases"), np.array([[0], [1]]))),
@@ -195,7 +197,8 @@ def calls(folder):
             {"traces": TRACES, "regions": t.grid, "step": "5min", "slots": 2, "weight": 1.0},
         ),
         "PeriodicProfile.following": (t.periodic.following, {"past": np.array([[0]]), "step": 1}),
-        "PeriodicProfile.law_at": (t.periodic.law_at, {"step": 1}),
+        "PeriodicProfile.distribution_at": (t.periodic.distribution_at, {"step": 1}),
+        "PeriodicProfile.plot": (t.periodic.plot, {"ax": None}),
         "PeriodicProfile.probability": (t.periodic.probability, {"sequence": (0, 1)}),
         "PeriodicProfile.sample": (t.periodic.sample, {"steps": 2, "count": 1, "seed": 0}),
         "Places": (hs.Places, {"latitudes": [46.52, 46.53], "longitudes": [6.57, 6.58], "names": ("a", "b")}),
@@ -265,7 +268,7 @@ def calls(folder):
         "distances": (hs.model.distances, {"regions": t.places}),
         "evaluate": (hs.evaluate, {"codebook": t.codebook, "profile": t.profile, "beside": None} | run),
         "expected_error": (hs.adversary.expected_error, {"game": t.game, "mechanism": t.mechanism, "attack": HALF}),
-        "fleet": (
+        "run_fleet": (
             hs.fleet.run_fleet,
             {
                 "data": data,
@@ -397,10 +400,11 @@ def calls(folder):
 def public():
     """Every public function, constructor and method, by name, with its parameters."""
     found = {}
-    for prefix, module in (("", hs), ("baselines.", baselines)):
+    for module in (hs, *(value for _, value in inspect.getmembers(hs, inspect.ismodule))):
+        prefix = "baselines." if module is baselines else ""
         for name in getattr(module, "__all__", None) or sorted(vars(module)):
             value = getattr(module, name)
-            if inspect.isfunction(value) and not name.startswith("_"):
+            if inspect.isfunction(value) and not name.startswith("_") and name not in EXPERT:
                 found[prefix + name] = value
             elif inspect.isclass(value) and value.__module__.startswith("hideseek") and name not in RESULTS | PROTOCOLS:
                 if issubclass(value, BaseException | str):

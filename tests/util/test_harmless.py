@@ -13,12 +13,12 @@ import pytest
 
 from hideseek import synthetic_city, trade_off
 from hideseek.cli import main
-from hideseek.experiments import study
+from hideseek.experiments import planner_study, study
 from hideseek.experiments.report import Section, Table, html_report
 from hideseek.plots.figures import curve_figure
 from hideseek.util.harmless import csv_bytes
-from tests.experiments.test_planner_study import stroll
 from tests.support.games import euclid_game
+from tests.support.streets import stroll
 
 CITY = synthetic_city(people=2, days=4, seed=1)
 RING, CLEAR, BACKWARDS = "\x07", "\x1b[2J", "\u202e"
@@ -112,14 +112,14 @@ def test_users_with_hostile_names_are_studied_compared_and_protected(run, monkey
     tag = f"<script>alert(1)</script>[/home]{CLEAR}{BACKWARDS}\n{LINK}"
     shown = r"<script>alert(1)</script>[/home]\x1b[2J\u202e\n" + LINK
     pd.concat([stroll(tag, 4, 1), stroll(LINK, 4, 2)]).to_csv(tmp_path / "street.csv", index=False)
-    monkeypatch.setattr(sys.modules["hideseek.experiments.planner_study"], "CELLS", 4)
+    monkeypatch.setattr(planner_study, "CELLS", 4)
     found = []
 
     def once(*words, **names):
         found[:] = found or [study(*words, **names, budgets=(0.5,))]
         return found[0]
 
-    monkeypatch.setattr(sys.modules["hideseek.study"], "study", once)
+    monkeypatch.setattr(planner_study, "study", once)
     hamming = ("--privacy", "hamming", "--quality", "hamming", "--workers", "1")
     planned = ("study", "--data", "street.csv", "--box", "0,0.1,0,1", "--users", 2, "--steps", 10, "--out", "study")
     compared = ("compare", "--data", "street.csv", "--user", tag, "--grid", "1x2", "--accesses", 2, "--walks", 2)

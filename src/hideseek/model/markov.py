@@ -28,25 +28,57 @@ COUNTED = 1e140  # ways that are told apart from more: their square is a number 
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MarkovProfile(LearnedProfile):
-    """A Markov chain of some order over places.
+    """A Markov chain of some order over places; see :meth:`from_matrix` and :meth:`fit`.
 
-    ``states`` are the tuples of places that the next place depends on, ``transition`` its law after each of them,
-    [state, place] (for a chain of order 1 the transition matrix), and ``state_law`` the long-run law of the states.
-    ``regions``, where known, are the places themselves; ``step`` is the length of a time step.
+    Attributes
+    ----------
+    states : (states, order) int array
+        The tuples of places that the next place depends on.
+    transition : (states, places) float array
+        The distribution of the next place after each state; for a chain of order 1, the transition matrix.
+    state_distribution : (states,) float array
+        The long-run distribution of the states.
+    regions : Regions, optional
+        The places themselves, where they are known.
+    step : str
+        The length of a time step, such as "5min".
     """
 
     states: IntArray
     transition: FloatArray
-    state_law: FloatArray
+    state_distribution: FloatArray
     regions: Regions | None = None
     step: str = STEP
 
     @classmethod
     def from_matrix(cls, matrix: npt.ArrayLike, regions: Regions | None = None, *, step: str = STEP) -> MarkovProfile:
-        """A first-order chain with this transition matrix [from, to].
+        """A first-order chain with a given transition matrix.
 
+        Parameters
+        ----------
+        matrix : (places, places) array_like
+            The probability of every move, [from, to]; every row sums to 1.
+        regions : Regions, optional
+            The places themselves, one per row of the matrix.
+        step : str
+            The length of a time step.
+
+        Returns
+        -------
+        MarkovProfile
+            A chain of order 1.
+
+        Raises
+        ------
+        ParameterError
+            Where the matrix is not square, or a row is no distribution.
+        ReducibleError
+            Where some places cannot be reached from others: there would be no long-run distribution of all places.
+
+        Examples
+        --------
         >>> MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]).stationary.round(6)
         array([0.666667, 0.333333])
         """
@@ -59,7 +91,7 @@ class MarkovProfile(LearnedProfile):
             worst = int(np.abs(total - 1).argmax())
             raise broken_rule("matrix", owner, "rows that sum to 1", f"{total[worst, 0]:g} in row {worst}")
         if regions is not None and len(regions) != len(table):
-            raise broken_rule("regions", owner, f"{len(table)} places, one a row of 'matrix'", len(regions))
+            raise broken_rule("regions", owner, f"{len(table)} places, one per row of 'matrix'", len(regions))
         refuse_large_chain(len(table), len(table), int(np.count_nonzero(table)))
         return cls.from_kernel(np.arange(len(table))[:, None], table / total, regions, step, "matrix", owner)
 
@@ -72,10 +104,9 @@ class MarkovProfile(LearnedProfile):
         kernel = nonnegative(kernel, parameter, owner, 2)
         shaped(states, (len(kernel), None), "states", owner)
         numbered(states, kernel.shape[1], "states", owner)
-        law = long_run_law(state_chain(states, kernel), states, parameter, owner)
-        return cls(
-            frozen(states), kernel, frozen(law), regions, step if isinstance(step, str) else written_step(length)
-        )
+        distribution = long_run_distribution(state_chain(states, kernel), states, parameter, owner)
+        written = step if isinstance(step, str) else written_step(length)
+        return cls(frozen(states), kernel, frozen(distribution), regions, written)
 
     @classmethod
     def fit(
@@ -88,12 +119,40 @@ class MarkovProfile(LearnedProfile):
         close: bool = True,
         smoothing: float = 0.0,
     ) -> MarkovProfile:
-        """Learn a chain of the given order from traces, over the places that were visited.
+        """Learn a chain of some order from traces, over the places that were visited.
 
-        A trace has one place a step, that of the first fix in it. A finite trace ends where nothing leads on, so it is
-        closed: what follows a gap follows what came before it, and the end leads back to the start. With
-        ``close=False`` gaps interrupt. A share ``smoothing`` of every move goes anywhere the person goes.
+        A trace has one place per step, that of the first fix in the step.
 
+        Parameters
+        ----------
+        traces : pandas.DataFrame
+            The fixes of a person, as :func:`hideseek.read_traces` gives them.
+        regions : Regions
+            The map; only regions that were visited become places.
+        step : str
+            The length of a time step.
+        order : int
+            How many of the last places the next one depends on.
+        close : bool
+            A finite trace ends where nothing leads on, so it is closed: what follows missing steps follows what came
+            before them, and the end leads back to the start. With False, missing steps interrupt.
+        smoothing : float
+            The share of every move, >= 0 and < 1, that goes anywhere the person goes.
+
+        Returns
+        -------
+        MarkovProfile
+            The chain over the visited regions.
+
+        Raises
+        ------
+        ParameterError
+            Where the traces, or a parameter, break a rule.
+        ReducibleError
+            Where the traces visit places that they do not return from.
+
+        Examples
+        --------
         >>> from hideseek.traces.city import synthetic_city
         >>> from hideseek.model.regions import Grid
         >>> traces = synthetic_city(people=1, days=3)
@@ -134,6 +193,14 @@ class MarkovProfile(LearnedProfile):
         except ReducibleError as error:  # in the numbers of the regions that the caller gave
             raise reducible([visited[place] for place in error.places], "traces", owner) from None
 
+    def __repr__(self) -> str:
+        return f"MarkovProfile({self.places} places, order {self.order}, {len(self.states)} states, step {self.step!r})"
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What a notebook shows."""
+        return {"places": self.places, "order": self.order, "states": len(self.states), "step": self.step}
+
     @property
     def places(self) -> int:
         """How many places there are."""
@@ -151,18 +218,21 @@ class MarkovProfile(LearnedProfile):
 
     @cached_property
     def stationary(self) -> FloatArray:
-        """The long-run law of the place."""
-        return summed(self.states[:, 0], self.state_law, self.places)
+        """The long-run distribution of the place."""
+        return summed(self.states[:, 0], self.state_distribution, self.places)
 
     def following(self, past: IntArray, step: int) -> FloatArray:  # noqa: ARG002
-        """The law of the next place after each of these pasts; the first places follow the long-run law."""
+        """The distribution of the next place after each of these pasts, [past, place].
+
+        The first places follow the long-run distribution.
+        """
         check_past(self, past)
         length = past.shape[1]
         if length == self.order:
             return self.transition[state_index(self.states, past, self.places)]
         starts, index = np.unique(self.states[:, :length], axis=0, return_inverse=True)
         joint = np.zeros((len(starts), self.places))
-        np.add.at(joint, (index.ravel(), self.states[:, length]), self.state_law)
+        np.add.at(joint, (index.ravel(), self.states[:, length]), self.state_distribution)
         joint /= joint.sum(axis=1, keepdims=True)
         return np.asarray(joint[state_index(starts, past, self.places)])
 
@@ -178,7 +248,7 @@ def state_index(states: IntArray, vectors: IntArray, places: int) -> IntArray:
 
 
 def refuse_large_chain(states: int, places: int, moves: int) -> None:
-    """Refuse a chain whose tables, or whose long-run law, would not fit in memory."""
+    """Refuse a chain whose tables, or whose long-run distribution, would not fit in memory."""
     needed = 8 * (states * (2 * places + 3 * states) + 5 * moves)
     refuse_if_too_large(needed, f"A chain of {states} states over {places} places")
 
@@ -192,7 +262,7 @@ def state_chain(states: IntArray, kernel: FloatArray) -> sparse.csr_array:
 
 
 def possible_ways(profile: MarkovProfile, length: int) -> float:
-    """How many sequences of so many places in a row can occur; far above what can be held, a number below that.
+    """How many sequences of so many places in a row can occur; from some astronomical number on, a lower bound.
 
     >>> possible_ways(MarkovProfile.from_matrix([[0.5, 0.5], [1.0, 0.0]]), 3)
     5.0
@@ -206,8 +276,8 @@ def possible_ways(profile: MarkovProfile, length: int) -> float:
     return float(ways.sum())
 
 
-def long_run_law(chain: sparse.csr_array, states: IntArray, parameter: str, owner: str) -> FloatArray:
-    """The stationary law of an irreducible chain; a reducible one is refused, with the places that trap it."""
+def long_run_distribution(chain: sparse.csr_array, states: IntArray, parameter: str, owner: str) -> FloatArray:
+    """The stationary distribution of an irreducible chain; a reducible one is refused, with the places that trap it."""
     count, component = connected_components(chain, connection="strong")
     if count > 1:
         start, end = chain.nonzero()
@@ -215,21 +285,21 @@ def long_run_law(chain: sparse.csr_array, states: IntArray, parameter: str, owne
         trap = ~np.isin(component, left)
         raise reducible(np.unique(states[trap, -1]).tolist(), parameter, owner)
     size = len(states)
-    refuse_if_too_large(3 * 8 * size**2, f"The long-run law of {size} states")
+    refuse_if_too_large(3 * 8 * size**2, f"The long-run distribution of {size} states")
     system = chain.toarray().T - np.eye(size)
     system[-1] = 1
     try:
-        law: FloatArray = np.maximum(np.linalg.solve(system, np.eye(size)[-1]), 0)
+        distribution: FloatArray = np.maximum(np.linalg.solve(system, np.eye(size)[-1]), 0)
     except np.linalg.LinAlgError:
         rule = "a chain whose moves are likely enough to be counted on"
         raise broken_rule(parameter, owner, rule, "one with a move that a number cannot hold") from None
-    law /= law.sum()
-    return law
+    distribution /= distribution.sum()
+    return distribution
 
 
 def reducible(places: Sequence[int], parameter: str, owner: str) -> ReducibleError:
     """A chain that is trapped in these places, with the ways out of it."""
-    # where a person goes is told to who asks for the error's places, and not to who reads the log
+    # the places that a person goes to stand in the error's field, and not in a message that ends in a log
     named = ": " + ", ".join(map(str, places[:10])) + ", ..." * (len(places) > 10) if parameter == "matrix" else ""
     ways = {
         "traces": "Close the traces (close=True), smooth them (smoothing=0.01), or fit one person at a time.",

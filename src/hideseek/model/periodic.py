@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 
 from hideseek.errors import broken_rule
-from hideseek.model.markov import MarkovProfile, long_run_law
+from hideseek.model.markov import MarkovProfile, long_run_distribution
 from hideseek.model.profile import STEP, LearnedProfile, check_past
 from hideseek.model.regions import Regions
 from hideseek.model.walks import walks_through
@@ -25,12 +25,22 @@ DAY = timedelta(days=1)
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PeriodicProfile(LearnedProfile):
     """A first-order chain whose transitions follow the time of day (UTC).
 
-    ``slots`` [slot, from, to] are the transition matrices of equal parts of the day, each ``steps_a_slot`` steps long.
-    Now, the offset 0 of a scenario, is step ``start`` of the day; ``at`` moves it.
+    Attributes
+    ----------
+    slots : (slots, places, places) float array
+        The transition matrices of equal parts of the day, [slot, from, to].
+    steps_a_slot : int
+        How many steps long each part is.
+    regions : Regions, optional
+        The places themselves, where they are known.
+    start : int
+        The step of the day that is now, the offset 0 of a scenario; :meth:`at` moves it.
+    step : str
+        The length of a time step, such as "5min".
     """
 
     slots: FloatArray
@@ -46,8 +56,33 @@ class PeriodicProfile(LearnedProfile):
         """Learn one transition matrix for each part of the day.
 
         A part of the day has few moves to learn from, so each row is the average of its own moves and, counting as
-        ``weight`` of them, the time-free chain, which also keeps the days connected.
+        ``weight`` of them, the chain that ignores the time of day, which also keeps the days connected.
 
+        Parameters
+        ----------
+        traces : pandas.DataFrame
+            The fixes of a person, as :func:`hideseek.read_traces` gives them.
+        regions : Regions
+            The map; only regions that were visited become places.
+        step : str
+            The length of a time step; a day is a multiple of it.
+        slots : int
+            How many equal parts a day has, a divisor of its steps.
+        weight : float
+            How many moves the chain that ignores the time of day counts as, > 0.
+
+        Returns
+        -------
+        PeriodicProfile
+            The profile at midnight; see :meth:`at`.
+
+        Raises
+        ------
+        ParameterError
+            Where the traces, or a parameter, break a rule.
+
+        Examples
+        --------
         >>> from hideseek.traces.city import synthetic_city
         >>> from hideseek.model.regions import Grid
         >>> traces = synthetic_city(people=1, days=3)
@@ -74,6 +109,16 @@ class PeriodicProfile(LearnedProfile):
         profile = cls(frozen(matrices), steps_a_slot, base.regions, step=step)
         frozen(profile.midnight)  # refused here, and not at the first use, if a day does not mix the places
         return profile
+
+    def __repr__(self) -> str:
+        day = f"{len(self.slots)} slots of {self.steps_a_slot} steps"
+        return f"PeriodicProfile({self.places} places, {day}, start {self.start}, step {self.step!r})"
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What a notebook shows."""
+        slots = {"slots": len(self.slots), "steps per slot": self.steps_a_slot, "start": self.start}
+        return {"places": self.places} | slots | {"step": self.step}
 
     def at(self, time: str) -> PeriodicProfile:
         """The same profile when it is now another time of day.
@@ -109,27 +154,27 @@ class PeriodicProfile(LearnedProfile):
 
     @cached_property
     def midnight(self) -> FloatArray:
-        """The law of the place at midnight, on every day of a long life."""
+        """The distribution of the place at midnight, on every day of a long life."""
         powers = [np.linalg.matrix_power(slot, self.steps_a_slot) for slot in self.slots]
         day = sparse.csr_array(np.linalg.multi_dot(powers) if len(powers) > 1 else powers[0])
-        return long_run_law(day, np.arange(self.places)[:, None], "traces", "PeriodicProfile")
+        return long_run_distribution(day, np.arange(self.places)[:, None], "traces", "PeriodicProfile")
 
     @property
     def stationary(self) -> FloatArray:
-        """The law of the place now, on every day of a long life."""
-        return self.law_at(self.start)
+        """The distribution of the place now, on every day of a long life."""
+        return self.distribution_at(self.start)
 
-    def law_at(self, step: int) -> FloatArray:
-        """The law of the place at a step of the day."""
-        law = self.midnight
+    def distribution_at(self, step: int) -> FloatArray:
+        """The distribution of the place at a step of the day."""
+        distribution = self.midnight
         for past in range(step % self.steps_a_day):
-            law = law @ self.slots[past // self.steps_a_slot]
-        return law
+            distribution = distribution @ self.slots[past // self.steps_a_slot]
+        return distribution
 
     def following(self, past: IntArray, step: int) -> FloatArray:
-        """The law of the next place, at the time of day that ``step`` falls on."""
+        """The distribution of the next place, at the time of day that ``step`` falls on."""
         check_past(self, past)
         if past.shape[1] == 0:
-            return np.broadcast_to(self.law_at(self.start + step), (len(past), self.places))
+            return np.broadcast_to(self.distribution_at(self.start + step), (len(past), self.places))
         departed = (self.start + step - 1) % self.steps_a_day
         return np.asarray(self.slots[departed // self.steps_a_slot][past[:, -1]])

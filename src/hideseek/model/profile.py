@@ -6,7 +6,7 @@ Anything with ``places``, ``memory`` and ``following`` is one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,9 +15,13 @@ from hideseek.model.regions import Regions
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import numbered, whole_number
+from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
 
-STEP = "5min"  # the paper's: 288 steps a day
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STEP = "5min"  # the paper's: 288 steps per day
 
 
 @runtime_checkable
@@ -35,16 +39,31 @@ class Profile(Protocol):
         ...
 
     def following(self, past: IntArray, step: int) -> FloatArray:
-        """The law of the place at ``step`` (now is 0, before is negative) after each of these pasts, [past, place].
+        """The distribution of the place at ``step`` after each of these pasts, [past, place].
 
-        A past holds the last places, the oldest first, at most ``memory`` of them; for the first place it is empty.
+        Now is step 0, and what came before is negative. A past holds the last places, the oldest first, at most
+        ``memory`` of them; for the first place it is empty.
         """
+        ...
+
+
+class DrawnProfile(Protocol):
+    """What a drawing of a profile needs."""
+
+    @property
+    def stationary(self) -> FloatArray:
+        """The distribution of the place in the long run, [place]."""
+        ...
+
+    @property
+    def regions(self) -> Regions | None:
+        """The places themselves, where they are known."""
         ...
 
 
 @checked
 def sequence_probability(profile: Profile, sequence: Sequence[int]) -> float:
-    """The probability that a person goes through these places, one a step.
+    """The probability that a person goes through these places, one per step.
 
     >>> from hideseek.model.markov import MarkovProfile
     >>> sequence_probability(MarkovProfile.from_matrix([[0.5, 0.5], [1.0, 0.0]]), (0, 1, 0)).round(6)
@@ -77,24 +96,50 @@ def sample_places(profile: Profile, steps: int, *, count: int = 1, seed: int = 0
     generator = np.random.default_rng(seed)
     walks = np.zeros((count, steps), np.int64)
     for step in range(steps):
-        law = profile.following(walks[:, max(0, step - profile.memory) : step], step)
-        walks[:, step] = drawn(law, generator)
+        distribution = profile.following(walks[:, max(0, step - profile.memory) : step], step)
+        walks[:, step] = drawn(distribution, generator)
     return walks
 
 
-def drawn(laws: FloatArray, generator: np.random.Generator) -> IntArray:
-    """One draw from each law [..., value]. For simulation only: the generator is not a secure one.
+def drawn(distributions: FloatArray, generator: np.random.Generator) -> IntArray:
+    """One draw from each distribution [..., value]. For simulation only: the generator is not a secure one.
 
     >>> drawn(np.array([[0.0, 1.0], [1.0, 0.0]]), np.random.default_rng(0))
     array([1, 0])
     """
-    edges = np.cumsum(laws, axis=-1)
-    threshold = generator.random((*laws.shape[:-1], 1)) * edges[..., -1:]
+    edges = np.cumsum(distributions, axis=-1)
+    threshold = generator.random((*distributions.shape[:-1], 1)) * edges[..., -1:]
     return np.asarray((edges <= threshold).sum(axis=-1))
 
 
+@checked
 class LearnedProfile:
-    """What both learned profiles offer beside the protocol."""
+    """What the profiles that are learned offer beside the protocol."""
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What a notebook shows."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return html_table(type(self).__name__, self.facts)
+
+    def plot(self: DrawnProfile, ax: Axes | None = None) -> Axes:
+        """Draw where the person is in the long run: a map, or bars where the profile knows no regions.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+        """
+        from hideseek.plots.profiles import draw_profile  # matplotlib loads only when something is drawn
+
+        return draw_profile(self.stationary, self.regions, ax)
 
     def sample(self: Profile, steps: int, *, count: int = 1, seed: int = 0) -> IntArray:
         """Draw walks from the profile: see :func:`sample_places`."""

@@ -80,7 +80,7 @@ class _ByCentre:
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Grid(_ByCentre):
     """Equal cells between latitudes and longitudes, numbered from the south-west, row by row to the north.
 
@@ -131,6 +131,11 @@ class Grid(_ByCentre):
             min(high["longitude"], 180), rows, columns,
         )  # fmt: skip
 
+    def __repr__(self) -> str:
+        box = ", ".join(f"{name}={getattr(self, name):g}" for name in ("south", "north", "west", "east"))
+        kept = "" if self.kept is None else f", {len(self.kept)} cells kept"
+        return f"Grid({box}, rows={self.rows}, columns={self.columns}{kept})"
+
     @cached_property
     def _cells(self) -> IntArray:
         return np.arange(self.rows * self.columns) if self.kept is None else np.array(self.kept, dtype=np.int64)
@@ -169,7 +174,7 @@ class Grid(_ByCentre):
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Places(_ByCentre):
     """Arbitrary points; every location belongs to the nearest one.
 
@@ -192,6 +197,9 @@ class Places(_ByCentre):
         object.__setattr__(self, "names", tuple(map(str, self.names)))
         if self.names and len(self.names) != len(latitudes):
             raise broken_rule("names", "Places", f"{len(latitudes)} names, or none", len(self.names))
+
+    def __repr__(self) -> str:
+        return f"Places({len(self)} {'named ' if self.names else ''}places)"
 
     @cached_property
     def centres(self) -> FloatArray:  # type: ignore[override]
@@ -216,7 +224,7 @@ class Places(_ByCentre):
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Hexagons(_ByCentre):
     """H3 cells (extra ``geo``).
 
@@ -234,6 +242,9 @@ class Hexagons(_ByCentre):
             raise broken_rule("cells", "Hexagons", "different valid H3 cells, at least one", self.cells[:3])
         if len({h3.get_resolution(cell) for cell in self.cells}) > 1:
             raise broken_rule("cells", "Hexagons", "cells of one resolution", "several")
+
+    def __repr__(self) -> str:
+        return f"Hexagons({len(self.cells)} cells of the resolution {h3_library().get_resolution(self.cells[0])})"
 
     @classmethod
     def around(cls, latitude: npt.ArrayLike, longitude: npt.ArrayLike, *, resolution: int) -> Hexagons:
@@ -314,7 +325,7 @@ def checked_points(latitude: npt.ArrayLike, longitude: npt.ArrayLike, owner: str
             raise broken_rule(name, owner, rule, got)
         sides.append(array)
     if len(sides[0]) != len(sides[1]):
-        raise broken_rule("longitude", owner, f"{len(sides[0])} numbers, one a latitude", len(sides[1]))
+        raise broken_rule("longitude", owner, f"{len(sides[0])} numbers, one per latitude", len(sides[1]))
     return sides[0], sides[1]
 
 

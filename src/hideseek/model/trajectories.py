@@ -15,17 +15,30 @@ from hideseek.util.boundary import checked
 from hideseek.util.checks import nonnegative
 from hideseek.util.limits import refuse_if_too_large, refuse_if_too_long
 
-MOVE = 1e-4  # seconds for a step of all ways over two places; more take longer
+MOVE = 1e-4  # seconds for one step over two places; more places take longer
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectories:
-    """A law over true places at some offsets: sequences that can occur and their probabilities."""
+    """A distribution over true places at some offsets.
+
+    Attributes
+    ----------
+    offsets : tuple of int
+        The steps before (negative) and after now that it covers.
+    sequences : (sequences, offsets) int array
+        The sequences of places that can occur.
+    probability : (sequences,) float array
+        Their probabilities.
+    """
 
     offsets: tuple[int, ...]
     sequences: IntArray
     probability: FloatArray
+
+    def __repr__(self) -> str:
+        return f"Trajectories({len(self.sequences)} sequences at the offsets {self.offsets})"
 
     def at(self, offsets: Sequence[int]) -> IntArray:
         """The places at these offsets, [sequence, offset].
@@ -35,14 +48,14 @@ class Trajectories:
         """
         missing = sorted(set(offsets) - set(self.offsets))
         if missing:
-            raise broken_rule("law", "Trajectories.at", f"one that covers the offsets {missing}", self.offsets)
+            raise broken_rule("trajectories", "Trajectories.at", f"one that covers the offsets {missing}", self.offsets)
         return self.sequences[:, [self.offsets.index(offset) for offset in offsets]]
 
     def given(self, exposed: Mapping[int, int], table: npt.ArrayLike) -> Trajectories:
-        """The law after releases were seen: Bayes' rule, when each was drawn from the table f[place, release].
+        """The distribution after releases were seen: Bayes' rule, when each was drawn from the table f[place, release].
 
-        >>> law = Trajectories((0,), np.array([[0], [1]]), np.array([0.5, 0.5]))
-        >>> law.given({0: 1}, [[0.9, 0.1], [0.6, 0.4]]).probability
+        >>> distribution = Trajectories((0,), np.array([[0], [1]]), np.array([0.5, 0.5]))
+        >>> distribution.given({0: 1}, [[0.9, 0.1], [0.6, 0.4]]).probability
         array([0.2, 0.8])
         """
         owner = "Trajectories.given"
@@ -62,8 +75,27 @@ class Trajectories:
 
 @checked
 def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajectories:
-    """The law of the places at these offsets; only sequences with positive probability are ever built.
+    """The distribution of a person's places at some offsets; only sequences that can occur are ever built.
 
+    Parameters
+    ----------
+    profile : Profile
+        How the person moves.
+    offsets : iterable of int
+        The steps before (negative) and after now, at least one.
+
+    Returns
+    -------
+    Trajectories
+        The sequences with positive probability.
+
+    Raises
+    ------
+    SizeError
+        Where there are more sequences than fit in memory, or the offsets are too far apart.
+
+    Examples
+    --------
     >>> from hideseek.model.markov import MarkovProfile
     >>> chain = MarkovProfile.from_matrix([[0.5, 0.5], [1.0, 0.0]])
     >>> possible_trajectories(chain, (0, 1)).sequences.tolist()
@@ -90,13 +122,15 @@ def continued(
     for offset in range(last + 1, wanted[-1] + 1):
         width = min(sequences.shape[1], profile.memory)
         pasts, index = np.unique(sequences[:, sequences.shape[1] - width :], axis=0, return_inverse=True)
-        law = profile.following(pasts, offset)
-        count = int(np.count_nonzero(law, axis=1)[index.ravel()].sum())
-        refuse_if_too_large(count * 8 * (len(kept) + 9), f"A law over {count} trajectories up to offset {offset}")
-        past, place = np.nonzero(law)
+        distribution = profile.following(pasts, offset)
+        count = int(np.count_nonzero(distribution, axis=1)[index.ravel()].sum())
+        refuse_if_too_large(
+            count * 8 * (len(kept) + 9), f"A distribution over {count} trajectories up to offset {offset}"
+        )
+        past, place = np.nonzero(distribution)
         row, move = pairs_with_equal(index.ravel(), past, len(pasts))
         origin, sequences = origin[row], np.c_[sequences[row], place[move]]
-        probability = probability[row] * law[past, place][move]
+        probability = probability[row] * distribution[past, place][move]
         kept.append(offset)
         # places that are neither wanted nor remembered are summed out as soon as they can be
         needed = [k for k, at in enumerate(kept) if at in wanted or k >= len(kept) - profile.memory]

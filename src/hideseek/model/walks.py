@@ -15,7 +15,7 @@ Walk = tuple[IntArray, IntArray]  # places, and the number of the step at which 
 
 
 def walks_through(traces: pd.DataFrame, regions: Regions, step: str, owner: str) -> tuple[list[int], list[Walk]]:
-    """One place a step for every user: which regions were visited, and the walks through them, renumbered."""
+    """One place per step for every user: which regions were visited, and the walks through them, renumbered."""
     table = check_traces(traces, owner)
     length = checked_step(step, owner)
     region = regions.locate(table["latitude"].to_numpy(), table["longitude"].to_numpy())
@@ -28,7 +28,7 @@ def walks_through(traces: pd.DataFrame, regions: Regions, step: str, owner: str)
     steps = steps.drop_duplicates(["user", "moment"])
     visited, place = np.unique(steps["region"], return_inverse=True)
     if len(visited) < 2:
-        way_out = "Use smaller regions or more of the trace: who never moves has nothing to hide by moving."
+        way_out = "Use smaller regions or more of the trace: somebody who never moves has nothing to hide by moving."
         raise broken_rule("traces", owner, "traces that visit two or more places", "one only", way_out)
     moments = steps["moment"].to_numpy(np.int64)
     walks = [(place[rows], moments[rows]) for rows in steps.reset_index(drop=True).groupby("user").indices.values()]

@@ -10,8 +10,8 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import wraps
-from importlib import import_module
 from numbers import Real
+from pkgutil import resolve_name
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -28,7 +28,8 @@ SEVERAL = "a sequence"
 LONGEST = 10**7  # values one after the other: each is looked at
 SHORT = f"an array, or at most {LONGEST} values"
 CONSTRUCTORS = ("__init__", "__new__")
-DEFERRED = {"pd": "pandas", "sparse": "scipy.sparse"}  # what annotations call packages that are imported only in use
+# names in annotations of what is imported only where it is used
+DEFERRED = {"pd": "pandas", "sparse": "scipy.sparse", "Axes": "matplotlib.axes:Axes"}
 NO_NAME = "embedded null byte"  # what Python says of a name that no file can have
 
 
@@ -121,10 +122,10 @@ def rules_of(function: Callable[..., Any], lists: bool) -> dict[str, Rule]:
 
 
 class DeferredNames(dict[str, Any]):
-    """Lets annotations name packages that their module imports for type checkers only."""
+    """Lets annotations name what their module imports for type checkers only."""
 
     def __missing__(self, name: str) -> Any:
-        return import_module(DEFERRED[name])  # a KeyError leaves the name to the module itself
+        return resolve_name(DEFERRED[name])  # a KeyError leaves the name to the module itself
 
 
 def anything(_: object) -> bool:

@@ -59,8 +59,8 @@ def distribution(value: npt.ArrayLike, parameter: str, owner: str) -> FloatArray
     total = array.sum()
     if abs(total - 1) > 1e-6:
         raise broken_rule(parameter, owner, "probabilities that sum to 1", f"the sum {total:g}", "Divide by the sum.")
-    law: FloatArray = array / total
-    return frozen(law)
+    probabilities: FloatArray = array / total
+    return frozen(probabilities)
 
 
 def shaped(value: HasShape, shape: Shape, parameter: str, owner: str) -> None:

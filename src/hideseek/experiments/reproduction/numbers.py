@@ -70,7 +70,7 @@ def entropy_rate(profile: MarkovProfile) -> float:
     >>> round(entropy_rate(MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]])), 9)
     1.0
     """
-    return float(-profile.state_law @ xlogy(profile.transition, profile.transition).sum(axis=1) / np.log(2))
+    return float(-profile.state_distribution @ xlogy(profile.transition, profile.transition).sum(axis=1) / np.log(2))
 
 
 def optimal(

@@ -1,0 +1,22 @@
+"""Where a person is in the long run, drawn."""
+
+from __future__ import annotations
+
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+
+from hideseek.model.regions import Regions
+from hideseek.plots.figures import COLOURS, Panel, draw_map
+from hideseek.util.arrays import FloatArray
+
+
+def draw_profile(stationary: FloatArray, regions: Regions | None, ax: Axes | None = None) -> Axes:
+    """A map coloured by the probability of every place, or bars where the regions are not known."""
+    axes = plt.subplots(layout="constrained")[1] if ax is None else ax
+    if regions is None:
+        axes.bar(range(len(stationary)), stationary, color=COLOURS[0])
+        axes.set(xlabel="place", ylabel="probability")
+    else:
+        draw_map(axes, regions, Panel("Where the person is", "probability", stationary, {}))
+        axes.set_ylabel("latitude (degrees)")
+    return axes
