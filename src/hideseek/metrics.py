@@ -102,6 +102,13 @@ def described(make: Callable[P, Metric]) -> Callable[P, Metric]:
 def hamming() -> Metric:
     """1 unless the vectors agree everywhere: what the paper evaluates with. ``total(hamming())`` counts the places.
 
+    Returns
+    -------
+    Metric
+        The metric, which files can hold.
+
+    Examples
+    --------
     >>> hamming().between(np.array([[0, 1]]), np.array([[0, 1], [0, 2]]), np.array([]))
     array([[0., 1.]])
     """
@@ -120,6 +127,18 @@ def hamming() -> Metric:
 def distance(regions: Regions) -> Metric:
     """Geodesic distance between the centres of places in metres, added over the vector.
 
+    Parameters
+    ----------
+    regions : Regions
+        The places.
+
+    Returns
+    -------
+    Metric
+        In metres.
+
+    Examples
+    --------
     >>> from hideseek.model.regions import Places
     >>> metric = distance(Places([46.52, 46.53], [6.57, 6.57]))
     >>> metric.between(np.array([[0]]), np.array([[0], [1]]), np.array([])).round()
@@ -134,6 +153,23 @@ def distance(regions: Regions) -> Metric:
 def from_matrix(matrix: npt.ArrayLike) -> Metric:
     """Any matrix over places, [guess, truth] for privacy and [truth, release] for quality, added over the vector.
 
+    Parameters
+    ----------
+    matrix : (places, places) array_like
+        Numbers >= 0, in any unit.
+
+    Returns
+    -------
+    Metric
+        The metric, which files can hold.
+
+    Raises
+    ------
+    ParameterError
+        Where the matrix has other numbers, or another number of dimensions.
+
+    Examples
+    --------
     >>> from_matrix([[0, 2], [3, 0]]).between(np.array([[0]]), np.array([[0], [1]]), np.array([]))
     array([[0., 2.]])
     """
@@ -156,6 +192,25 @@ def from_matrix(matrix: npt.ArrayLike) -> Metric:
 def from_function(function: Callable[..., float], *, name: str = "", unit: str = "") -> Metric:
     """Any function of two vectors of places; a third parameter, if it demands one, is what was seen before.
 
+    Parameters
+    ----------
+    function : callable
+        It takes two tuples of places (and what was seen, a third) and gives a number >= 0.
+    name, unit : str
+        For tables and figures.
+
+    Returns
+    -------
+    Metric
+        Slower than the others, as the function is called for every pair; files cannot hold it.
+
+    Raises
+    ------
+    ParameterError
+        Where the function takes another number of arguments.
+
+    Examples
+    --------
     >>> off_by = from_function(lambda guess, truth: abs(guess[0] - truth[0]))
     >>> off_by.between(np.array([[0], [1]]), np.array([[3]]), np.array([]))
     array([[3.],
@@ -181,6 +236,18 @@ def from_function(function: Callable[..., float], *, name: str = "", unit: str =
 def squared(metric: Metric) -> Metric:
     """The square of a metric.
 
+    Parameters
+    ----------
+    metric : Metric
+        Any metric.
+
+    Returns
+    -------
+    Metric
+        In the square of its unit.
+
+    Examples
+    --------
     >>> squared(from_matrix([[0, 2], [3, 0]])).between(np.array([[1]]), np.array([[0]]), np.array([]))
     array([[9.]])
     """
@@ -199,6 +266,20 @@ def total(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
 
     A vector with fewer positions, as at a first access, has the last of the weights.
 
+    Parameters
+    ----------
+    metric : Metric
+        A metric of single places.
+    weights : sequence of float, optional
+        Factors >= 0, one per position of the vector; by default 1.
+
+    Returns
+    -------
+    Metric
+        The sum over the positions, in the unit of ``metric``.
+
+    Examples
+    --------
     >>> total(hamming()).between(np.array([[0, 1]]), np.array([[1, 0], [0, 2]]), np.array([]))
     array([[2., 1.]])
     """
@@ -209,6 +290,20 @@ def total(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
 def minimum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
     """A metric of single places, the smallest over the vector.
 
+    Parameters
+    ----------
+    metric : Metric
+        A metric of single places.
+    weights : sequence of float, optional
+        Factors >= 0, one per position of the vector; by default 1.
+
+    Returns
+    -------
+    Metric
+        The smallest over the positions, in the unit of ``metric``.
+
+    Examples
+    --------
     >>> minimum(hamming()).between(np.array([[0, 1]]), np.array([[1, 0], [0, 2]]), np.array([]))
     array([[1., 0.]])
     """
@@ -219,6 +314,20 @@ def minimum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
 def maximum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
     """A metric of single places, the largest over the vector.
 
+    Parameters
+    ----------
+    metric : Metric
+        A metric of single places.
+    weights : sequence of float, optional
+        Factors >= 0, one per position of the vector; by default 1.
+
+    Returns
+    -------
+    Metric
+        The largest over the positions, in the unit of ``metric``.
+
+    Examples
+    --------
     >>> maximum(hamming()).between(np.array([[0, 1]]), np.array([[0, 1], [0, 2]]), np.array([]))
     array([[0., 1.]])
     """
@@ -249,6 +358,20 @@ def sensitive(metric: Metric, weights: Weights) -> Metric:
 
     ``weights`` maps places to factors, or lists them from place 0 on; a place without one has the factor 1.
 
+    Parameters
+    ----------
+    metric : Metric
+        What errors are measured in.
+    weights : mapping or sequence of float
+        Factors >= 0 by place.
+
+    Returns
+    -------
+    Metric
+        The metric, which files can hold.
+
+    Examples
+    --------
     >>> sensitive(hamming(), {1: 5}).between(np.array([[0]]), np.array([[0], [1]]), np.array([]))
     array([[0., 5.]])
     """
@@ -275,6 +398,27 @@ def sensitive_transitions(
     come to from anywhere else, or left for anywhere else. A move that is not named has the weight 1, as has a place
     alone, which is what a first access protects.
 
+    Parameters
+    ----------
+    metric : Metric
+        What errors are measured in.
+    transitions : mapping from (int, int) to float, optional
+        Factors >= 0 of moves, (from, to).
+    entering, leaving : mapping from int to float, optional
+        Factors >= 0 of places that are come to, or left.
+
+    Returns
+    -------
+    Metric
+        The metric, which files can hold.
+
+    Raises
+    ------
+    ParameterError
+        Where a key is not a pair of places, or a factor is below 0.
+
+    Examples
+    --------
     >>> metric = sensitive_transitions(hamming(), {(0, 1): 4}, entering={2: 3})
     >>> metric.between(np.array([[1, 1]]), np.array([[0, 1], [1, 2], [2, 2]]), np.array([]))
     array([[4., 3., 1.]])
@@ -309,6 +453,25 @@ def tolerant(metric: Metric, tolerance: Weights) -> Metric:
     ``tolerance`` maps places to divisors, or lists them from place 0 on; a place without one has the divisor 1. Along a
     vector the strictest place decides.
 
+    Parameters
+    ----------
+    metric : Metric
+        What losses are measured in.
+    tolerance : mapping or sequence of float
+        Divisors > 0 by place.
+
+    Returns
+    -------
+    Metric
+        The metric, which files can hold.
+
+    Raises
+    ------
+    ParameterError
+        Where a divisor is 0 or less.
+
+    Examples
+    --------
     >>> tolerant(hamming(), {0: 4}).between(np.array([[0], [1]]), np.array([[2]]), np.array([]))
     array([[0.25],
            [1.  ]])
@@ -331,6 +494,18 @@ def speed(regions: Regions) -> Metric:
     Compares the true places with what was seen followed by what is released, so the scenario's quality offsets must be
     those of ``seen`` and ``release`` together. A first place has no displacement, and costs nothing.
 
+    Parameters
+    ----------
+    regions : Regions
+        The places.
+
+    Returns
+    -------
+    Metric
+        In metres per step.
+
+    Examples
+    --------
     >>> from hideseek.model.regions import Places
     >>> metric = speed(Places([0.0, 0.0, 0.0], [0.0, 1.0, 2.0]))
     >>> metric.between(np.array([[0, 1], [0, 2]]), np.array([[1], [2]]), np.array([0])).round(-3)

@@ -35,7 +35,7 @@ from tests.adversary.test_through_time import Oracle, arbitrary, chain, made, me
 SCENARIOS = {
     "sporadic": Scenario.sporadic(),
     "one release": Scenario.past_present(1),
-    "transition": Scenario.past_present(1, "transition"),
+    "transition": Scenario.past_present(1, protect="transition"),
     "in between": Scenario.in_between(2),
     "present and future": Scenario.present_future("unknown"),
     "the next place": Scenario(target=(0, 1), seen=(-1,), known=(0,)),
@@ -174,7 +174,7 @@ def test_the_ceiling_of_a_single_place_is_the_sporadic_optimum(profile):
 
 def test_the_ceiling_of_a_transition_is_that_of_the_first_place_and_of_pairs_afterwards():
     profile, D = chain(3, 45), metric(3)
-    codebook = made(profile, Scenario.past_present(1, "transition"))
+    codebook = made(profile, Scenario.past_present(1, protect="transition"))
     label = evaluate(codebook, profile, accesses=4)
     psi = (profile.stationary[:, None] * profile.transition).ravel()
     first, now = np.divmod(np.arange(9), 3)

@@ -330,7 +330,10 @@ HEADERS = {
     ),
     "regions nowhere": (put("regions", "latitudes", [1e9, 0.0, 1.0]), "latitude"),
     "regions of another kind": (put("regions", {"type": "cubes"}), "Invalid value"),
-    "hexagons that are none": (put("regions", {"type": "hexagons", "cells": ["f" * 40, "a", "b"]}), "cells|cannot be"),
+    "hexagons that are none": (
+        put("regions", {"type": "hexagons", "cells": ["f" * 40, "a", "b"]}),
+        "cells|cannot exist",
+    ),
     "large grid": (
         put(
             "regions",
@@ -366,9 +369,12 @@ HEADERS = {
     ),
     "place beyond": (
         put("privacy", metric_of("sensitive", metric=nested(0), weights=pairs([10**15, 2.0]))),
-        "cannot be",
+        "cannot exist",
     ),
-    "place before": (put("privacy", metric_of("sensitive", metric=nested(0), weights=pairs([-1, 2.0]))), "cannot be"),
+    "place before": (
+        put("privacy", metric_of("sensitive", metric=nested(0), weights=pairs([-1, 2.0]))),
+        "cannot exist",
+    ),
     "place twice": (
         put("privacy", metric_of("sensitive", metric=nested(0), weights=pairs([1, 2.0], [1, 3.0]))),
         "twice",

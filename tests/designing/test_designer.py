@@ -33,9 +33,9 @@ SECOND_ORDER = MarkovProfile.from_kernel(
 SCENARIOS = {
     "sporadic": Scenario.sporadic(),
     "location": Scenario.past_present(1),
-    "transition": Scenario.past_present(1, "transition"),
+    "transition": Scenario.past_present(1, protect="transition"),
     "location, two seen": Scenario.past_present(2),
-    "transition, two seen": Scenario.past_present(2, "transition"),
+    "transition, two seen": Scenario.past_present(2, protect="transition"),
     "in between": Scenario.in_between(2),
     "next, not released": Scenario(target=(0, 1), seen=(-1,), known=(0,)),
     "unknown route": Scenario.present_future("unknown"),
@@ -92,7 +92,7 @@ def test_the_law_travels_for_profiles_that_remember_more(name):
 
 def test_one_release_seen_is_the_recursion_of_the_papers_appendix():
     """Pr(o|r) at t-1 = sum over o', r' at t-2 of f(o|r, r', o') Pr(o'|r') Pr(r'|r): the paper's last equation."""
-    codebook = made(CHAIN, Scenario.past_present(1, "transition"), steps=4)
+    codebook = made(CHAIN, Scenario.past_present(1, protect="transition"), steps=4)
     places, move, stays = 3, CHAIN.transition, CHAIN.stationary
     back = (stays[:, None] * move).T / stays[:, None]  # Pr(before|now)
     rows = [rows_of(stage.tables[0]) for stage in codebook.stages]
@@ -380,7 +380,7 @@ def test_the_chosen_optimum_tells_less_about_the_next_place():
 
 
 def test_what_was_never_seen_with_a_past_gets_what_is_released_on_the_whole():
-    codebook = made(CHAIN, Scenario.past_present(1, "transition"))
+    codebook = made(CHAIN, Scenario.past_present(1, protect="transition"))
     for stage in codebook.stages[: codebook.repeating]:
         rows = rows_of(stage.tables[0])
         for k, past in enumerate(map(tuple, stage.prior.histories.tolist())):

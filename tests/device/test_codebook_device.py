@@ -61,7 +61,7 @@ BEGIN = datetime(2026, 1, 5, 8, tzinfo=UTC)
 SCENARIOS = {
     "sporadic": Scenario.sporadic(),
     "past": Scenario.past_present(1),
-    "transition": Scenario.past_present(1, "transition"),
+    "transition": Scenario.past_present(1, protect="transition"),
     "long past": Scenario.past_present(2),
     "in between": Scenario.in_between(2),
     "unplanned": Scenario.present_future("unknown"),

@@ -47,7 +47,7 @@ def summed_metric(matrix):
 
 CASES = {
     "location": (CHAIN, Scenario.sporadic()),
-    "way": (CHAIN, Scenario.past_present(1, "transition")),
+    "way": (CHAIN, Scenario.past_present(1, protect="transition")),
     "next": (CHAIN, Scenario(target=(0, 1), known=(0,))),
     "only the next": (CHAIN, Scenario(target=(1,), known=(0,))),
     "every third": (CHAIN, Scenario(target=(0,), every=3)),
@@ -235,7 +235,7 @@ def test_unreachable_beliefs_and_gaps_that_cannot_be_are_refused():
 
 
 def test_vectors_are_measured_by_any_metric_of_vectors():
-    way = Scenario.past_present(1, "transition")
+    way = Scenario.past_present(1, protect="transition")
     game = BeliefGame.of(CHAIN, total(hamming()), hamming(), 0.3, way)
     guess = [(a, b) for a in range(3) for b in range(3)]
     for g, k in itertools.product(range(9), range(len(game.states))):

@@ -96,7 +96,7 @@ def design_command(
     profile = profile_of(source, user, grid, step)
     scenario = {
         Through.LOCATION: lambda: Scenario.past_present(memory),
-        Through.WAY: lambda: Scenario.past_present(memory, "transition"),
+        Through.WAY: lambda: Scenario.past_present(memory, protect="transition"),
         Through.NEXT: lambda: Scenario.present_future("unknown"),
         Through.PLANNED: lambda: Scenario.present_future("planned"),
         Through.BETWEEN: lambda: Scenario.in_between(every),

@@ -17,6 +17,23 @@ EARTH = Geod(ellps="WGS84")
 def distances(regions: Regions) -> FloatArray:
     """Geodesic distances between all centres in metres.
 
+    Parameters
+    ----------
+    regions : Regions
+        The places.
+
+    Returns
+    -------
+    (places, places) float array
+        Metres on the ellipsoid WGS84; symmetric, with 0 on the diagonal.
+
+    Raises
+    ------
+    SizeError
+        Where the matrix would not fit in memory.
+
+    Examples
+    --------
     >>> from hideseek.model.regions import Places
     >>> distances(Places([0.0, 0.0], [0.0, 1.0])).round()
     array([[     0., 111319.],

@@ -84,6 +84,17 @@ class _ByCentre:
 class Grid(_ByCentre):
     """Equal cells between latitudes and longitudes, numbered from the south-west, row by row to the north.
 
+    Parameters
+    ----------
+    south, north, west, east : float
+        The edges, in degrees (WGS84).
+    rows, columns : int
+        How many cells there are from south to north, and from west to east.
+    kept : tuple of int, optional
+        The cells that are places, in the order of their numbers; by default all.
+
+    Examples
+    --------
     >>> grid = Grid(south=37.55, north=37.85, west=-122.55, east=-122.10, rows=10, columns=25)
     >>> len(grid), grid.locate([37.56, 40.0], [-122.54, -122.3]).tolist()
     (250, [0, -1])
@@ -178,6 +189,15 @@ class Grid(_ByCentre):
 class Places(_ByCentre):
     """Arbitrary points; every location belongs to the nearest one.
 
+    Parameters
+    ----------
+    latitudes, longitudes : sequence of float
+        The points, in degrees (WGS84), none twice.
+    names : tuple of str, optional
+        What they are called.
+
+    Examples
+    --------
     >>> Places([46.52, 46.53], [6.57, 6.58], names=("home", "work")).locate([46.521], [6.571]).tolist()
     [0]
     """
@@ -228,6 +248,13 @@ class Places(_ByCentre):
 class Hexagons(_ByCentre):
     """H3 cells (extra ``geo``).
 
+    Parameters
+    ----------
+    cells : tuple of str
+        The cells by their H3 names, all of one resolution.
+
+    Examples
+    --------
     >>> hexagons = Hexagons.around([46.52, 46.53], [6.57, 6.58], resolution=8)
     >>> hexagons.locate([46.52, 0.0], [6.57, 0.0]).tolist()
     [0, -1]

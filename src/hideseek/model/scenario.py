@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
@@ -23,17 +23,31 @@ OFFSET = 200  # bytes for each, where many are made and checked
 class Scenario:
     """Offsets relative to now (0): past is negative, future positive.
 
-    ``target``: true places to protect. ``seen``: earlier releases that the adversary remembers. ``release``: what is
-    released now. ``quality``: true places that the service's quality depends on (default: those of ``release``).
-    ``known``: true places that the mechanism looks at (default: those of ``target``). ``causal``: a release may
-    depend only on places known by its time, as when the route is not planned. ``every``: steps from one access of the
-    service to the next (default: as many as are released).
+    Parameters
+    ----------
+    target : tuple of int
+        The true places to protect.
+    seen : tuple of int
+        The earlier releases that the adversary remembers.
+    release : tuple of int
+        What is released now.
+    quality : tuple of int
+        The true places that the service's quality depends on; by default those of ``release``.
+    known : tuple of int
+        The true places that the mechanism looks at; by default those of ``target``.
+    causal : bool
+        Whether a release may depend only on places known by its time, as when the route is not planned.
+    every : int
+        The steps from one access of the service to the next; by default as many as are released.
 
+    Examples
+    --------
     >>> Scenario(target=(-1, 0), seen=(-1,), release=(0,)).known
     (-1, 0)
     """
 
     target: Offsets
+    _: KW_ONLY
     seen: Offsets = ()
     release: Offsets = (0,)
     quality: Offsets = ()
@@ -68,7 +82,7 @@ class Scenario:
         return cls(target=(0,))
 
     @classmethod
-    def past_present(cls, memory: int, protect: str = "location") -> Scenario:
+    def past_present(cls, memory: int, *, protect: str = "location") -> Scenario:
         """The last ``memory`` releases were seen; protect the current place, or the whole way here.
 
         >>> Scenario.past_present(1, protect="transition").target

@@ -74,7 +74,7 @@ def read_regions(document: RegionsDocument) -> Regions:
     try:
         return regions_from(document)
     except OverflowError as error:  # names of hexagons that are longer than any
-        raise ParameterError(f"It has regions that cannot be: {error}.") from None
+        raise ParameterError(f"Its regions cannot exist: {error}.") from None
 
 
 def scenario_document(scenario: Scenario) -> ScenarioDocument:
@@ -140,7 +140,7 @@ def metric_from(document: MetricDocument, regions: Regions | None, places: int, 
             case PairsDocument():
                 named = dict(argument.pairs)  # a table as long as the largest of them will be made
                 if len(named) < len(argument.pairs) or not all(0 <= np.min(k) <= np.max(k) < MOST for k in named):
-                    raise ParameterError("A metric names a place twice, or one that cannot be.")
+                    raise ParameterError("A metric names a place twice, or one that cannot exist.")
                 return named
             case "regions":
                 return regions

@@ -1,4 +1,4 @@
-"""Profiles on disk: one JSON file, read strictly. It tells where a person goes: keep it as private as the traces."""
+"""Profiles on disk: one JSON file, read strictly. It reveals where a person goes: keep it as private as the traces."""
 
 from __future__ import annotations
 
@@ -39,6 +39,27 @@ class _ProfileFile(msgspec.Struct, forbid_unknown_fields=True):
 def save_profile(profile: MarkovProfile, path: str | os.PathLike[str]) -> None:
     """Write a profile whole or not at all, readable by its owner only.
 
+    Parameters
+    ----------
+    profile : MarkovProfile
+        A profile with its regions. It reveals where a person goes.
+    path : path-like
+        The file, which is replaced.
+
+    Returns
+    -------
+    None
+        The file is on disk.
+
+    Raises
+    ------
+    ParameterError
+        Where the profile has no regions.
+    OutputError
+        Where the file cannot be written.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from hideseek.model.regions import Places
     >>> profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.2, 0.8]], Places([46.5, 46.6], [6.5, 6.6]))
@@ -62,7 +83,33 @@ def save_profile(profile: MarkovProfile, path: str | os.PathLike[str]) -> None:
 
 @checked
 def load_profile(path: str | os.PathLike[str]) -> MarkovProfile:
-    """Read a profile (see :func:`save_profile`); a file that is not one, or breaks a rule, is refused."""
+    """Read a profile that :func:`save_profile` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    MarkovProfile
+        The profile as it was saved.
+
+    Raises
+    ------
+    TraceError
+        Where the file cannot be read, is no profile, or its fields contradict each other.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hideseek.model.regions import Places
+    >>> profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.2, 0.8]], Places([46.5, 46.6], [6.5, 6.6]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_profile(profile, f"{folder}/profile.json")
+    ...     load_profile(f"{folder}/profile.json")
+    MarkovProfile(2 places, order 1, 2 states, step '5min')
+    """
     file = Path(path)
     try:
         document = decoded(read_plain_file(file, LARGEST))

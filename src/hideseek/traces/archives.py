@@ -26,7 +26,7 @@ RATIO = 100  # and otherwise times its size: traces are packed to a tenth, and t
 FILES = 1000  # that an archive may always hold
 SMALLEST = 32  # and otherwise one for so many bytes: a file of traces takes more when it is packed
 READING = 8  # bytes of memory for each of a file
-EXTENSIONS = {  # headers of an archive that tell more about the next one
+EXTENSIONS = {  # headers of an archive that extend the next one
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
 }

@@ -50,8 +50,8 @@ KINDS = ("cafe", "gym", "park", "friends", "market", "cinema")
 SPOTS_A_KIND = 5
 OFFICES = 8
 
-# (gaps a day, mean minutes lost): tunnels and deep buildings, then phones that are off. Together about four hours a
-# day, which leaves some 1,200 fixes.
+# (gaps per day, mean minutes lost): tunnels and deep buildings, then phones that are off. Together about four hours
+# per day, which leaves some 1,200 fixes.
 GAPS = ((12.0, 5.0), (1.0, 180.0))
 LONGEST_GAP = 480
 DRIFT, DRIFT_EVERY, JITTER = 4.0, 600.0, 2.0  # GPS errors: slow (metres, seconds), and of each fix (metres)
@@ -117,6 +117,27 @@ def synthetic_city(people: int = 1, days: int = 14, *, seed: int = 0) -> pd.Data
     are at different instants. It is a function of the arguments alone, and a person's trace does not change with
     ``people``. See :func:`city_people` for the truth behind it.
 
+    Parameters
+    ----------
+    people : int
+        How many are followed.
+    days : int
+        For how many days.
+    seed : int
+        Which city it is, >= 0.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The fixes, about 1,200 per person and day.
+
+    Raises
+    ------
+    SizeError
+        Where the table would not fit in memory.
+
+    Examples
+    --------
     >>> city = synthetic_city(people=2, days=3, seed=7)
     >>> list(city.columns)
     ['user_id', 'tracked_at', 'latitude', 'longitude']

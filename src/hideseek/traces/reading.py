@@ -79,6 +79,25 @@ def read_traces(path: str | os.PathLike[str], *, format: str | None = None) -> p
     A user is who a column of a CSV file says, or else the name of the file, or of its folder where the same file name
     occurs in several folders; the report says what told the users apart.
 
+    Parameters
+    ----------
+    path : path-like
+        The file, folder or archive (plain or gzip).
+    format : str, optional
+        One of ``FORMATS``; by default recognised by content.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Sorted by user and time; ``attrs["report"]`` is a :class:`ReadReport`.
+
+    Raises
+    ------
+    TraceError
+        Where there is nothing to read.
+
+    Examples
+    --------
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     cab = pathlib.Path(folder, "new_abboip.txt")

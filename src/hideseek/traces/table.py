@@ -37,6 +37,25 @@ def check_traces(table: pd.DataFrame, owner: str) -> pd.DataFrame:
 
     The names of trackintel, scikit-mobility and movingpandas are understood, and so are points as text or objects.
 
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The fixes, one per row.
+    owner : str
+        Who asks, for error messages.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns user_id, tracked_at (UTC), latitude and longitude (degrees), sorted by user and time.
+
+    Raises
+    ------
+    ParameterError
+        Where a column is missing, or a row breaks a rule.
+
+    Examples
+    --------
     >>> table = pd.DataFrame({"uid": [7, 7], "datetime": ["2008-06-10 08:00", "2008-06-10 07:58"],
     ...                       "lat": [37.7, 37.8], "lng": [-122.4, -122.4]})
     >>> check_traces(table, "fit")["latitude"].tolist()

@@ -13,8 +13,17 @@ from hideseek.util.boundary import checked
 class Estimate(float):
     """A number with its 95 % confidence ``interval``; where it is ``exact``, the interval is the number itself.
 
-    ``hit_rate``, where it stands for an adversary's error: the probability that the guess is exactly right.
+    Parameters
+    ----------
+    value : float
+        The number.
+    interval : tuple of float, optional
+        Its 95 % confidence interval, the smaller end first; by default the number is exact.
+    hit_rate : Estimate, optional
+        Where it is an adversary's expected error: the probability that the guess is exactly right.
 
+    Examples
+    --------
     >>> error = Estimate(0.25, (0.24, 0.26))
     >>> error < 0.3, error.exact, f"{error:.1f}"
     (True, False, '0.2')

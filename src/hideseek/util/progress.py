@@ -1,4 +1,4 @@
-"""How long work tells how far it is."""
+"""How work that takes long reports its progress."""
 
 from __future__ import annotations
 

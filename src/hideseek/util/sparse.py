@@ -15,7 +15,7 @@ FULL = 0.05  # the share of entries that are not zero from which on it may not
 
 
 def light(matrix: Matrix) -> Matrix:
-    """A matrix as it is cheapest to keep and to multiply: large optimal tables have about two non-zeros a row.
+    """A matrix as it is cheapest to keep and to multiply: large optimal tables have about two non-zeros per row.
 
     >>> light(np.eye(3)).tolist(), light(np.eye(1000)).nnz
     ([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], 1000)

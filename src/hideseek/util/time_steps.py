@@ -30,7 +30,7 @@ SPELLINGS = {
 }
 UNITS = {word: NANOSECONDS[unit] for unit, words in SPELLINGS.items() for word in words.split()}
 MONTH = "M"  # might be meant, and has no length
-LONGEST = 64  # characters, as in files
+LONGEST = 256  # characters; files hold 64 at most
 LARGEST = 2**63  # nanoseconds: what pandas counts in, which wrote the files
 
 PART = re.compile(r"(?P<number>\d+(?:\.\d*)?) *(?P<unit>[a-zµ]+)[ ,+]*", re.ASCII | re.IGNORECASE)
