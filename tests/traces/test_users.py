@@ -1,14 +1,161 @@
-"""Nobody is taken for somebody else by the names of the files."""
+"""Who is who, by the names of the files."""
 
 from __future__ import annotations
 
+import os
 from pathlib import PurePosixPath
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hideseek.traces import delimited
 from hideseek.traces.formats import FORMATS
+from hideseek.traces.reading import TraceWarning, read_traces
+from hideseek.traces.user_store import spooled
 from hideseek.traces.users import told_apart
+from tests.support.trace_files import CAB, PLT, pack, put
+
+
+def users_and_files(path):
+    """The users of a data set, each with the latitudes of the fixes, of which every file here has another."""
+    table = read_traces(path)
+    return {user: sorted(own["latitude"]) for user, own in table.groupby("user_id")}, table.attrs[
+        "report"
+    ].told_apart_by
+
+
+def as_cab(latitude):
+    return f"{latitude} 2 0 {1213084687 + latitude}\n"
+
+
+def as_csv(latitude):
+    return f"t,lat,lon\n2020-01-0{latitude},{latitude},2\n"
+
+
+def as_csv_of_eve(latitude):
+    return f"uid,t,lat,lon\neve,2020-01-0{latitude},{latitude},2\n"
+
+
+def as_plt(latitude):
+    return (
+        PLT.splitlines(keepends=True)[0] + "\n" * 5 + f"{latitude},116.3,0,492,39744.12,2008-10-2{latitude},02:53:04\n"
+    )
+
+
+NAMES = {
+    "one file each": (as_csv, ["ann.csv", "bob.csv"], {"ann": [1], "bob": [2]}, "file name"),
+    "the same name in two folders": (
+        as_csv,
+        ["alice/2026-01-05.csv", "bob/2026-01-05.csv"],
+        {"alice": [1], "bob": [2]},
+        "folder",
+    ),
+    "a day that only one of them has": (
+        as_csv,
+        ["alice/05.csv", "alice/06.csv", "bob/05.csv"],
+        {"alice": [1, 2], "bob": [3]},
+        "folder",
+    ),
+    "folders that repeat too": (
+        as_cab,
+        ["alice/2025/x.txt", "alice/2026/x.txt", "bob/2026/x.txt"],
+        {"alice/2025": [1], "alice/2026": [2], "bob/2026": [3]},
+        "path",
+    ),
+    "some beside the folders": (
+        as_csv,
+        ["05.csv", "06.csv", "alice/05.csv", "alice/07.csv"],
+        {"05": [1], "06": [2], "alice": [3, 4]},
+        "folder",
+    ),
+    "a folder and a file of one name": (
+        as_csv,
+        ["a/1.csv", "a.csv", "b/1.csv"],
+        {"./a": [1], "./a.csv": [2], "./b": [3]},
+        "path",
+    ),
+    "one folder, two endings": (as_csv, ["ann.csv", "ann.txt"], {"./ann.csv": [1], "./ann.txt": [2]}, "path"),
+    "folders without the same name": (as_csv, ["x/ann.csv", "y/bob.csv"], {"ann": [1], "bob": [2]}, "file name"),
+    "a cab says who it is": (
+        as_cab,
+        ["test/new_a.txt", "train/new_a.txt", "train/new_b.txt"],
+        {"test/new_a.txt": [1], "train/new_a.txt": [2], "train/new_b.txt": [3]},
+        "path",
+    ),
+    "and so does a tree of Geolife": (
+        as_plt,
+        ["x/000/Trajectory/1.plt", "x/000/Trajectory/2.plt", "x/001/Trajectory/1.plt"],
+        {"000": [1, 2], "001": [3]},
+        "folder",
+    ),
+    "two trees of Geolife": (
+        as_plt,
+        ["x/000/Trajectory/1.plt", "x/000/Trajectory/2.plt", "y/000/Trajectory/1.plt"],
+        {"x/000": [1, 2], "y/000": [3]},
+        "path",
+    ),
+    "a column says who it is": (as_csv_of_eve, ["ann/1.csv", "bob/1.csv"], {"eve": [1, 2]}, "column"),
+    "a column and names": (
+        lambda number: as_csv_of_eve(number) if number == 1 else as_csv(number),
+        ["1.csv", "ann/2.csv", "bob/2.csv"],
+        {"eve": [1], "ann": [2], "bob": [3]},
+        "column and folder",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ["folder", "tar"])
+@pytest.mark.parametrize("layout", NAMES)
+def test_no_two_files_are_one_user_unless_their_names_say_so(tmp_path, layout, form):
+    write, files, users, how = NAMES[layout]
+    texts = {name: write(number) for number, name in enumerate(files, start=1)}
+    for name, text in texts.items():
+        put(tmp_path, f"data/{name}", text)
+    root = tmp_path / "data"
+    path = root if form == "folder" else put(tmp_path, "x.tar", pack({f"data/{name}": texts[name] for name in files}))
+    assert users_and_files(path) == (users, how)
+
+
+def test_a_column_tells_the_users_however_many_blanks_end_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK", 16)
+    put(tmp_path, "x/1.csv", as_csv_of_eve(1) + " \n" * 99)
+    put(tmp_path, "y/1.csv", as_csv_of_eve(2))
+    assert users_and_files(tmp_path) == ({"eve": [1, 2]}, "column")
+
+
+def test_junk_that_repeats_tells_nothing_of_the_users(tmp_path):
+    for name in ("north/ann.csv", "north/bob.csv", "south/eve.csv"):
+        put(tmp_path, name, as_csv(1))
+    for folder in ("north", "south"):
+        put(tmp_path, f"{folder}/desktop.ini", "[.ShellClassInfo]\n")
+    with pytest.warns(TraceWarning, match="2 files were passed over"):
+        assert set(read_traces(tmp_path)["user_id"]) == {"ann", "bob", "eve"}
+
+
+def test_a_file_is_not_taken_for_somebody_in_a_column_of_another(tmp_path):
+    """By read_traces and by a fleet's spool alike, and no fix of theirs is lost as a duplicate."""
+    fixes = "datetime,lat,lng\n2026-01-05 08:00,46.5,6.5\n2026-01-05 08:05,46.5,6.6\n"
+    put(tmp_path, "bob.csv", fixes)
+    lines = fixes.splitlines()
+    put(tmp_path, "all.csv", "\n".join([f"uid,{lines[0]}", *(f"bob,{line}" for line in lines[1:])]) + "\n")
+    table = read_traces(tmp_path)
+    assert table["user_id"].value_counts().to_dict() == {"bob": 2, "./bob.csv": 2}
+    assert table.attrs["report"].told_apart_by == "column and path"
+    with spooled(tmp_path) as spool:
+        assert spool.users == ["./bob.csv", "bob"]
+
+
+def test_file_names_that_are_no_text_stay_apart(tmp_path):
+    names = [b"new_\xff.txt", b"new_\xfe.txt", rb"new_\xff.txt", "new_é.txt".encode(), b"new_?.txt"]
+    try:
+        for name in names:
+            put(tmp_path, os.fsdecode(name), CAB)
+    except (OSError, UnicodeError):
+        pytest.skip("the file system takes no such name")
+    users = set(read_traces(tmp_path)["user_id"])
+    assert users == {r"\xff", r"\xfe", r"\\xff", "é", "?"}
+
 
 PARTS = st.sampled_from(["a", "b", "new_a", "a.csv", "Trajectory", "..", "."])
 ENDS = st.sampled_from(["a.csv", "a.txt", "a.csv.csv", "b.csv", "new_a.txt", "new_.txt", "a"])

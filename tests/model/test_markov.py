@@ -1,68 +1,27 @@
-"""Profiles: learned, given, and anything else that gives probabilities of sequences."""
+"""Markov chains, given and learned from traces."""
 
 from __future__ import annotations
 
-import itertools
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
-from hideseek import Game, Grid, MarkovProfile, ParameterError, PeriodicProfile, Places, Scenario, solve, synthetic_city
+from hideseek import Grid, MarkovProfile, ParameterError, PeriodicProfile, Places, synthetic_city
 from hideseek.errors import ReducibleError
-from hideseek.metrics import hamming
-from hideseek.model import Profile, possible_trajectories
-from hideseek.model.profile import regions_of, sample_places, sequence_probability
+from hideseek.model import possible_trajectories
+from hideseek.model.profile import regions_of
 from hideseek.traces.city import BOX
-
-LINE = Places([0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 3.0])
-
-
-def walk(places, start="2024-01-01T00:00Z", step="5min", user="a"):
-    """Traces of somebody who is at these places of LINE, one a step; None is a step without a fix."""
-    times = pd.date_range(start, periods=len(places), freq=step)
-    rows = [(user, time, 0.0, float(place)) for time, place in zip(times, places, strict=True) if place is not None]
-    return pd.DataFrame(rows, columns=["user_id", "tracked_at", "latitude", "longitude"])
-
-
-@st.composite
-def chains(draw):
-    size = draw(st.integers(2, 5))
-    generator = np.random.default_rng(draw(st.integers(0, 10**6)))
-    matrix = generator.random((size, size)) * (generator.random((size, size)) < 0.6) + np.roll(np.eye(size), 1, axis=1)
-    return MarkovProfile.from_matrix(matrix / matrix.sum(axis=1, keepdims=True))
+from tests.support.walks import LINE, Commuter, chains, walk
 
 
 @given(chains())
-def test_the_long_run_law_stays_under_the_transitions(chain):
+def test_the_long_run_distribution_stays_under_the_transitions(chain):
     np.testing.assert_allclose(chain.stationary @ chain.transition, chain.stationary, atol=1e-12)
     assert chain.stationary.sum() == pytest.approx(1)
     assert (chain.stationary > 0).all()
-
-
-@given(chains(), st.integers(1, 4))
-def test_sequences_have_the_probabilities_of_their_steps(chain, length):
-    law = possible_trajectories(chain, range(length))
-    assert law.probability.sum() == pytest.approx(1)
-    expected = {}
-    for path in itertools.product(range(chain.places), repeat=length):
-        value = chain.stationary[path[0]] * np.prod([chain.transition[a, b] for a, b in itertools.pairwise(path)])
-        assert chain.probability(path) == pytest.approx(value, abs=1e-15)
-        if value > 0:
-            expected[path] = value
-    found = {tuple(row): value for row, value in zip(law.sequences.tolist(), law.probability, strict=True)}
-    assert found == pytest.approx(expected)
-
-
-@given(chains())
-def test_skipped_offsets_are_summed_out(chain):
-    law = possible_trajectories(chain, (-3, 0, 1))
-    leap = np.linalg.matrix_power(chain.transition, 3)
-    for (a, b, c), value in zip(law.sequences.tolist(), law.probability, strict=True):
-        assert value == pytest.approx(chain.stationary[a] * leap[a, b] * chain.transition[b, c])
 
 
 def test_a_closed_trace_is_counted_as_a_cycle():
@@ -71,21 +30,6 @@ def test_a_closed_trace_is_counted_as_a_cycle():
     np.testing.assert_allclose(profile.transition, [[0, 1, 0], [1 / 3, 1 / 3, 1 / 3], [1, 0, 0]])
     np.testing.assert_allclose(profile.stationary, [1 / 3, 1 / 2, 1 / 6])
     np.testing.assert_allclose(regions_of(profile).centres[:, 1], [0, 1, 2])
-
-
-def test_gaps_are_bridged_by_closing_and_interrupt_without():
-    gapped = [0, 1, 0, None, None, 2, 0, 1]
-    closed = MarkovProfile.fit(walk(gapped), LINE)
-    np.testing.assert_allclose(closed.transition[0], [0, 2 / 3, 1 / 3])
-    returning = [0, 1, 2, 1, 0, None, 2, 1, 0]
-    open_ended = MarkovProfile.fit(walk(returning), LINE, close=False)
-    np.testing.assert_allclose(open_ended.transition, [[0, 1, 0], [2 / 3, 0, 1 / 3], [0, 1, 0]])
-
-
-def test_only_the_first_fix_of_a_step_counts():
-    fast = walk([0, 3, 1, 3, 0, 3], step="150s")
-    profile = MarkovProfile.fit(fast, LINE)
-    np.testing.assert_allclose(regions_of(profile).centres[:, 1], [0, 1])
 
 
 def test_a_dead_end_is_refused_with_the_place_and_the_ways_out():
@@ -163,84 +107,11 @@ def test_second_order_sequences_sum_to_one_and_sample():
         assert abs(counts.get(path, 0) - value) <= 5 * np.sqrt(value / 20_000)
 
 
-def test_sampling_follows_the_law_and_the_seed():
-    chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.3, 0.7]])
-    walks = chain.sample(steps=200, count=500, seed=3)
-    assert walks.shape == (500, 200)
-    assert (walks == chain.sample(steps=200, count=500, seed=3)).all()
-    assert (walks != chain.sample(steps=200, count=500, seed=4)).any()
-    moves = (walks[:, :-1] == 0) & (walks[:, 1:] == 1)
-    share = moves.sum() / (walks[:, :-1] == 0).sum()
-    assert abs(share - 0.1) <= 5 * np.sqrt(0.1 * 0.9 / 70_000)
-
-
 def test_smoothing_a_second_order_chain_makes_every_tuple_possible():
     profile = MarkovProfile.fit(walk([0, 1, 0, 2, 2]), LINE, order=2, close=False, smoothing=0.2)
     assert len(profile.states) == 9
     np.testing.assert_allclose(profile.transition.sum(axis=1), 1)
     assert (profile.transition > 0).all()
-
-
-def test_time_of_day_is_learned():
-    """Even half-hours at 0, odd ones at 1, for three days: a clock, which a time-free chain cannot see."""
-    days = [0 if (k // 6) % 2 == 0 else 1 for k in range(3 * 288)]
-    profile = PeriodicProfile.fit(walk(days), LINE, slots=288, weight=0.01)
-    assert profile.stationary[0] > 0.95
-    assert profile.at("00:35").stationary[1] > 0.95
-    assert profile.at("00:50").probability((1, 1, 0)) > 0.9
-    assert profile.at("00:25").transition[0, 1] > 0.95 > 0.05 > profile.at("00:20").transition[0, 1]
-    for start in ("00:00", "12:15", "23:55"):
-        law = possible_trajectories(profile.at(start), range(4))
-        assert law.probability.sum() == pytest.approx(1)
-
-
-def test_every_minute_of_the_day_is_a_step_of_its_own():
-    profile = PeriodicProfile(np.full((24, 2, 2), 0.5), steps_a_slot=60)
-    assert [profile.at(f"{minute // 60:02d}:{minute % 60:02d}").start for minute in range(1440)] == list(range(1440))
-
-
-def test_the_periodic_law_returns_after_a_day():
-    profile = PeriodicProfile.fit(synthetic_city(1, 7), Grid(*BOX, 6, 6), step="30min", slots=12)
-    law = profile.stationary
-    for step in range(profile.steps_a_day):
-        law = law @ profile.slots[step // profile.steps_a_slot]
-    np.testing.assert_allclose(law, profile.stationary, atol=1e-9)
-    walks = profile.at("03:00").sample(steps=3, count=10, seed=0)
-    assert walks.shape == (10, 3)
-
-
-def test_now_is_the_time_that_the_profile_is_set_to():
-    """Half-hours at 0 and 1 in turn: at 12:05 one is at 0, an hour before too, half an hour before at 1."""
-    days = [0 if (k // 6) % 2 == 0 else 1 for k in range(3 * 288)]
-    profile = PeriodicProfile.fit(walk(days), LINE, slots=288, weight=0.01).at("12:05")
-    law = possible_trajectories(profile, (-12, -6, 0))
-    assert dict(zip(map(tuple, law.sequences.tolist()), law.probability, strict=True))[0, 1, 0] > 0.8
-
-
-def test_a_day_that_does_not_mix_is_refused():
-    with pytest.raises(ReducibleError, match="PeriodicProfile"):
-        PeriodicProfile.fit(walk([0, 1] * 288), LINE, slots=24)
-
-
-class Commuter:
-    """A profile of somebody's own making: to and fro between 0 and 1, for ever; started at either."""
-
-    places = 2
-    memory = 1
-
-    def following(self, past, step):
-        return np.eye(2)[1 - past[:, -1]] if past.shape[1] else np.full((len(past), 2), 0.5)
-
-
-def test_any_model_with_probabilities_of_sequences_is_a_profile():
-    commuter = Commuter()
-    assert isinstance(commuter, Profile)
-    assert sequence_probability(commuter, (0, 1, 0)) == 0.5
-    assert sequence_probability(commuter, (0, 0)) == 0
-    assert set(map(tuple, sample_places(commuter, 3, count=50).tolist())) == {(0, 1, 0), (1, 0, 1)}
-    game = Game.from_scenario(commuter, Scenario.present_future("planned"), hamming(), hamming(), 0.2)
-    assert game.inputs.tolist() == [[0, 1], [1, 0]]
-    assert solve(game).privacy == pytest.approx(0.2)
 
 
 CITY = synthetic_city(people=1, days=1)

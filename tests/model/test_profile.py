@@ -1,0 +1,69 @@
+"""Anything that gives the probabilities of sequences is a profile."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from hideseek import Game, Grid, MarkovProfile, PeriodicProfile, Places, Scenario, solve
+from hideseek.metrics import hamming
+from hideseek.model import Profile
+from hideseek.model.profile import sample_places, sequence_probability
+from tests.support.walks import Commuter
+
+
+def test_any_model_with_probabilities_of_sequences_is_a_profile():
+    commuter = Commuter()
+    assert isinstance(commuter, Profile)
+    assert sequence_probability(commuter, (0, 1, 0)) == 0.5
+    assert sequence_probability(commuter, (0, 0)) == 0
+    assert set(map(tuple, sample_places(commuter, 3, count=50).tolist())) == {(0, 1, 0), (1, 0, 1)}
+    game = Game.from_scenario(
+        commuter, scenario=Scenario.present_future("planned"), privacy=hamming(), quality=hamming(), budget=0.2
+    )
+    assert game.inputs.tolist() == [[0, 1], [1, 0]]
+    assert solve(game).privacy == pytest.approx(0.2)
+
+
+def test_sampling_follows_the_distribution_and_the_seed():
+    chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.3, 0.7]])
+    walks = chain.sample(steps=200, count=500, seed=3)
+    assert walks.shape == (500, 200)
+    assert (walks == chain.sample(steps=200, count=500, seed=3)).all()
+    assert (walks != chain.sample(steps=200, count=500, seed=4)).any()
+    moves = (walks[:, :-1] == 0) & (walks[:, 1:] == 1)
+    share = moves.sum() / (walks[:, :-1] == 0).sum()
+    assert abs(share - 0.1) <= 5 * np.sqrt(0.1 * 0.9 / 70_000)
+
+
+SHOWN = [
+    MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]], Places([46.5, 46.6], [6.5, 6.6])),
+    MarkovProfile.from_matrix(np.full((30, 30), 1 / 30), Grid(0.0, 1.0, 0.0, 1.0, rows=5, columns=6)),
+    MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]),
+    PeriodicProfile(np.full((4, 3, 3), 1 / 3), steps_a_slot=72, regions=Places([0.0, 0.1, 0.2], [0.0, 0.1, 0.3])),
+]
+
+
+@pytest.mark.parametrize("profile", SHOWN, ids=str)
+def test_a_profile_shows_its_size_in_a_line_and_a_table(profile):
+    for shown in (repr(profile), profile._repr_html_()):
+        assert len(shown) < 500
+        assert str(profile.places) in shown
+    assert "\n" not in repr(profile)
+    assert profile._repr_html_().startswith("<table>")
+
+
+@pytest.mark.parametrize("profile", SHOWN, ids=str)
+def test_a_profile_draws_its_long_run_distribution(profile):
+    axes = Figure().add_subplot()
+    assert profile.plot(axes) is axes
+    drawn = axes.collections[0].get_array() if profile.regions else [bar.get_height() for bar in axes.patches]
+    np.testing.assert_allclose(drawn, profile.stationary)
+
+
+def test_a_profile_draws_on_a_new_figure_where_none_is_given():
+    axes = SHOWN[0].plot()
+    plt.close(axes.figure)
+    assert axes.get_ylabel() == "latitude (degrees)"

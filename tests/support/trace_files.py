@@ -1,0 +1,93 @@
+"""Small files of traces of every format, and archives of them."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import warnings
+from pathlib import Path
+
+import pandas as pd
+
+from hideseek.errors import TraceError
+from hideseek.traces.reading import TraceWarning, read_traces
+from hideseek.traces.table import COLUMNS
+
+CAB = "37.75134 -122.39488 0 1213084687\n37.75136 -122.39527 1 1213084659\n37.75199 -122.3946 0 1213084540\n"
+PLT = (
+    "Geolife trajectory\nWGS 84\nAltitude is in Feet\nReserved 3\n0,2,255,My Track,0,0,2,8421376\n0\n"
+    "39.984702,116.318417,0,492,39744.1201851852,2008-10-23,02:53:04\n"
+    "39.984683,116.31845,0,492,39744.1202546296,2008-10-23,02:53:10\n"
+)
+GPX = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<gpx version="1.1" creator="t" xmlns="http://www.topografix.com/GPX/1/1">'
+    '<wpt lat="46.5" lon="6.5"><time>2020-01-01T12:00:00Z</time></wpt>'
+    '<trk><trkseg><trkpt lat="46.6" lon="6.6"><ele>400</ele><time>2020-01-01T10:00:00+01:00</time></trkpt>'
+    '<trkpt lat="46.7" lon="6.7"><time>2020-01-01T10:00:00</time></trkpt></trkseg></trk></gpx>'
+)
+CSV = "user_id,tracked_at,latitude,longitude\na,2020-01-01 10:00:00,46.5,6.5\na,2020-01-01 11:00:00,46.6,6.6\n"
+SAMPLES = {"cabspotting": CAB, "geolife": PLT, "gpx": GPX, "csv": CSV}
+
+
+def put(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def pack(members: dict[str, str | bytes | tarfile.TarInfo]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in members.items():
+            if isinstance(content, tarfile.TarInfo):
+                archive.addfile(content)
+                continue
+            data = content.encode() if isinstance(content, str) else content
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return packed.getvalue()
+
+
+def times(table: pd.DataFrame) -> list[str]:
+    return table["tracked_at"].dt.strftime("%Y-%m-%d %H:%M:%S").tolist()
+
+
+def assert_valid(table: pd.DataFrame) -> None:
+    assert tuple(table.columns) == COLUMNS
+    assert isinstance(table["tracked_at"].dtype, pd.DatetimeTZDtype)
+    assert str(table["tracked_at"].dt.tz) == "UTC"
+    assert table.index.equals(pd.RangeIndex(len(table)))
+    assert len(table) > 0
+    assert all(isinstance(user, str) and user for user in table["user_id"])
+    assert table["latitude"].between(-90, 90).all()
+    assert table["longitude"].between(-180, 180).all()
+    assert (table["tracked_at"] >= pd.Timestamp("1970-01-01", tz="UTC")).all()
+    assert (table["tracked_at"].dt.year < 9000).all()
+    assert not table.duplicated(["user_id", "tracked_at"]).any()
+    keys = list(zip(table["user_id"], table["tracked_at"], strict=True))
+    assert keys == sorted(keys)
+    report = table.attrs["report"]
+    assert report.read - report.duplicates == len(table)
+    assert report.skipped == sum(report.reasons.values())
+
+
+def reads_or_refuses(path: Path, name: str | None) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TraceWarning)
+        try:
+            table = read_traces(path, format=name)
+        except TraceError:
+            return
+    assert_valid(table)
+
+
+def by_hand(**columns: object) -> pd.DataFrame:
+    clean = {
+        "user_id": ["a", "a"],
+        "tracked_at": pd.to_datetime(["2020-01-01 10:00", "2020-01-01 11:00"], utc=True),
+        "latitude": [46.5, 46.6],
+        "longitude": [6.5, 6.6],
+    }
+    return pd.DataFrame({**clean, **columns})

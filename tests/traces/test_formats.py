@@ -1,0 +1,164 @@
+"""Every format gives the table that its rows say."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hideseek.errors import TraceError
+from hideseek.traces.reading import ReadReport, TraceWarning, read_traces
+from hideseek.traces.table import COLUMNS, check_traces
+from tests.support.trace_files import CAB, PLT, assert_valid, put, times
+
+
+def test_a_folder_of_cabs_has_one_user_a_file(tmp_path):
+    for cab in "ba":
+        put(tmp_path, f"new_{cab}.txt", CAB)
+    table = read_traces(tmp_path)
+    assert_valid(table)
+    assert table["user_id"].tolist() == ["a"] * 3 + ["b"] * 3
+    assert table.attrs["report"] == ReadReport(files=2, read=6, duplicates=0, skipped=0, told_apart_by="file name")
+
+
+def test_the_folder_above_trajectory_is_the_user(tmp_path):
+    for user in ("000", "010"):
+        put(tmp_path, f"Data/{user}/Trajectory/20081023025304.plt", PLT)
+    put(tmp_path, "Data/010/labels.txt", "Start Time\tEnd Time\tTransportation Mode\n")
+    table = read_traces(tmp_path)
+    assert_valid(table)
+    assert table["user_id"].tolist() == ["000", "000", "010", "010"]
+    assert times(table)[:2] == ["2008-10-23 02:53:04", "2008-10-23 02:53:10"]
+    assert table["longitude"].tolist()[:2] == [116.318417, 116.31845]
+
+
+def test_a_single_plt_knows_its_user_from_its_folder(tmp_path, monkeypatch):
+    path = put(tmp_path, "007/Trajectory/20081023025304.plt", PLT)
+    assert set(read_traces(path)["user_id"]) == {"007"}
+    monkeypatch.chdir(path.parent)
+    assert set(read_traces(path.name)["user_id"]) == {"007"}
+    assert set(read_traces(put(tmp_path, "loose.plt", PLT))["user_id"]) == {"loose"}
+
+
+def test_a_plt_without_its_header_loses_no_row(tmp_path):
+    assert len(read_traces(put(tmp_path, "x.plt", "".join(PLT.splitlines(keepends=True)[6:])))) == 2
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "user_id,tracked_at,latitude,longitude",
+        "uid,datetime,lat,lng",
+        "traj_id,t,y,x",
+        "Trajectory_ID, T ,Lat,Lon",
+        '"UID","DateTime","LAT","LNG"',
+    ],
+)
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_csv_takes_the_names_of_other_libraries(tmp_path, header, separator):
+    text = f"{header}\nb,2020-01-01T10:00:00Z,46.5,6.5\na,2020-01-01 10:00:00+02:00,-46.5,-6.5\n"
+    table = read_traces(put(tmp_path, "x.csv", text.replace(",", separator)))
+    assert_valid(table)
+    assert table["user_id"].tolist() == ["a", "b"]
+    assert times(table) == ["2020-01-01 08:00:00", "2020-01-01 10:00:00"]
+    assert table["latitude"].tolist() == [-46.5, 46.5]
+    assert table["longitude"].tolist() == [-6.5, 6.5]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,user_id,tracked_at,geom\n0,a,2020-01-01 10:00:00+00:00,POINT (6.5 46.5)\n",
+        't;trajectory_id;geometry\n2020-01-01 10:00:00;a;"point z (6.5 46.5 400)"\n',
+        "tracked_at,user_id,geometry,latitude,longitude\n2020-01-01 10:00,a,POINT (1 1),46.5,6.5\n",
+        "tracked_at,user_id,geometry,latitude\n2020-01-01 10:00,a,POINT (6.5 46.5),1\n",
+    ],
+    ids=["trackintel", "movingpandas", "degrees before points", "points before half the degrees"],
+)
+def test_csv_takes_points_in_words(tmp_path, text):
+    table = read_traces(put(tmp_path, "x.csv", text))
+    assert table[["latitude", "longitude"]].to_numpy().tolist() == [[46.5, 6.5]]
+    assert times(table) == ["2020-01-01 10:00:00"]
+
+
+def test_csv_without_users_takes_the_stem(tmp_path):
+    assert set(read_traces(put(tmp_path, "anna.csv", "t,x,y\n2020-01-01,1,2\n"))["user_id"]) == {"anna"}
+
+
+def test_csv_users_keep_their_spelling(tmp_path):
+    text = "uid,datetime,lat,lng\n007,2020-01-01,1,2\nNA,2020-01-01,1,2\n1e3,2020-01-01,1,2\n"
+    assert read_traces(put(tmp_path, "x.csv", text))["user_id"].tolist() == ["007", "1e3", "NA"]
+
+
+@pytest.mark.parametrize(
+    "stamp", ["1577872800", "1577872800.0", "1577872800000", "2020-01-01T11:00:00+0100", "20200101T100000Z"]
+)
+def test_numeric_times_are_unix_seconds_or_milliseconds(tmp_path, stamp):
+    assert times(read_traces(put(tmp_path, "x.csv", f"t,x,y\n{stamp},1,2\n"))) == ["2020-01-01 10:00:00"]
+
+
+def test_kinds_of_time_may_be_mixed(tmp_path):
+    text = "t,x,y\n2020-01-01T10:00:00.250+01:00,1,2\n1577872800,1,2\n2020-01-01,1,2\n"
+    table = read_traces(put(tmp_path, "x.csv", text))
+    assert times(table) == ["2020-01-01 00:00:00", "2020-01-01 09:00:00", "2020-01-01 10:00:00"]
+    assert table["tracked_at"].dt.microsecond.tolist() == [0, 250_000, 0]
+
+
+def test_a_time_without_an_offset_does_not_inherit_the_one_before(tmp_path):
+    stamps = ["2020-01-01T10:00:00+05:00", "2020-01-01T10:00:00", "2020-01-01 10:00-02", "2020-01-01"]
+    text = "t,uid,x,y\n" + "".join(f"{stamp},{user},1,2\n" for user, stamp in enumerate(stamps))
+    hours = read_traces(put(tmp_path, "x.csv", text))["tracked_at"].dt.hour
+    assert hours.tolist() == [5, 10, 12, 0]
+
+
+def test_a_word_for_the_present_is_no_time(tmp_path):
+    with pytest.warns(TraceWarning, match="2 of 3 rows"):
+        read_traces(put(tmp_path, "x.csv", "t,x,y\n2020-01-01,1,2\nnow,1,2\ntoday,1,2\n"))
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.text(
+                st.characters(codec="utf-8", exclude_characters="\0\r\n\x1c\x1d\x1e\x85\u2028\u2029"),
+                min_size=1,
+                max_size=8,
+            ),
+            st.datetimes(pd.Timestamp("1970-01-01").to_pydatetime(), pd.Timestamp("2261-01-01").to_pydatetime()),
+            st.floats(-90, 90),
+            st.floats(-180, 180),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    separator=st.sampled_from(",;\t"),
+)
+def test_csv_round_trip(tmp_path, rows, separator):
+    table = check_traces(pd.DataFrame(rows, columns=list(COLUMNS)), "test")
+    path = tmp_path / "x.csv"
+    table.to_csv(path, index=False, sep=separator)
+    again = read_traces(path)
+    # pandas 2 may miss the last bit of a float
+    pd.testing.assert_frame_equal(again, table, rtol=1e-15, atol=1e-300)
+
+
+@pytest.mark.parametrize("stamp", ["253402300799", "-5"])
+def test_a_placeholder_date_does_not_pass_for_another(tmp_path, stamp):
+    (tmp_path / "new_x.txt").write_text(f"37.7 -122.4 0 {stamp}\n37.7 -122.4 0 1211018460\n")
+    with pytest.warns(TraceWarning, match="1 of 2 rows"):
+        table = read_traces(tmp_path / "new_x.txt")
+    assert table["tracked_at"].dt.year.tolist() == [2008]
+    (tmp_path / "new_y.txt").write_text(f"37.7 -122.4 0 {stamp}\n")
+    with pytest.raises(TraceError, match="line 1: tracked_at must be in 1970 or later"):
+        read_traces(tmp_path / "new_y.txt")
+
+
+@pytest.mark.parametrize("column", ["user", "User", "uid", "user_id"])
+def test_a_column_of_users_is_read_per_user(tmp_path, column):
+    rows = [("b", "10:00", 46.5), ("a", "10:00", 46.6), ("b", "11:00", 46.7), ("a", "09:00", 46.8)]
+    lines = [f"{user},2020-01-01 {at}:00,{latitude},6.5" for user, at, latitude in rows]
+    table = read_traces(put(tmp_path, "trip.csv", "\n".join([f"{column},time,lat,lon", *lines]) + "\n"))
+    found = list(zip(table["user_id"], table["tracked_at"].dt.hour, table["latitude"], strict=True))
+    assert found == [("a", 9, 46.8), ("a", 10, 46.6), ("b", 10, 46.5), ("b", 11, 46.7)]
