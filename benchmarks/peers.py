@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from hideseek import Game, solve
-from hideseek.game.game import as_alternatives
+from hideseek.game.alternatives import as_alternatives
 from hideseek.solvers.certificate import Claim, certify
 from hideseek.util.arrays import FloatArray
 

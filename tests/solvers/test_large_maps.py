@@ -17,7 +17,7 @@ from hideseek import Game, Mechanism, ParameterError, solve
 from hideseek.adversary import expected_error
 from hideseek.errors import CertificateError, MissingExtraError
 from hideseek.game import Alternatives, LinearRows
-from hideseek.game.game import as_alternatives
+from hideseek.game.alternatives import as_alternatives
 from hideseek.solvers import Method, Status, double_oracle
 from hideseek.solvers.certificate import Claim, certify, cheapest_releases, least_errors, stochastic
 from hideseek.solvers.double_oracle import DoubleOracle

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hideseek import Game, MarkovProfile, ParameterError, Scenario, design, solve
 from hideseek.designing.stage_draft import make
-from hideseek.game.game import as_alternatives
+from hideseek.game.alternatives import as_alternatives
 from hideseek.solvers import Method, prefer
 from hideseek.solvers.double_oracle import DoubleOracle
 from tests.solvers.test_dispatch import assert_proved

@@ -24,7 +24,8 @@ from scipy.sparse import csgraph
 
 from hideseek.baselines.rival import Setting
 from hideseek.errors import broken_rule
-from hideseek.game.game import Game, LinearRows
+from hideseek.game.game import Game
+from hideseek.game.linear_rows import LinearRows
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import relative_gap
 from hideseek.solvers.dispatch import Solution, Status, solve

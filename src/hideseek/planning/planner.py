@@ -22,7 +22,8 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.errors import PlanError, SolverError, broken_rule, rule_text
-from hideseek.game.game import Alternatives, Game
+from hideseek.game.alternatives import Alternatives
+from hideseek.game.game import Game
 from hideseek.metrics import MetricLike
 from hideseek.model.mobility import Profile, drawn
 from hideseek.model.scenario import Scenario

@@ -22,7 +22,9 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.errors import CertificateError
-from hideseek.game.game import Alternatives, Game, LinearRows, Objective
+from hideseek.game.alternatives import Alternatives, Objective
+from hideseek.game.game import Game
+from hideseek.game.linear_rows import LinearRows
 from hideseek.util.arrays import (
     LARGE,
     BoolArray,

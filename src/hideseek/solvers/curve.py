@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import SolverError, broken_rule
-from hideseek.game.game import Alternatives, Game, budget_too_small
+from hideseek.game.alternatives import Alternatives
+from hideseek.game.game import Game, budget_too_small
 from hideseek.solvers.certificate import Certificate
 from hideseek.solvers.dispatch import in_closed_form, in_full, in_interior, same_for_every_release, small
 from hideseek.solvers.double_oracle import DoubleOracle

@@ -9,7 +9,8 @@ from enum import StrEnum
 import numpy as np
 
 from hideseek.errors import CertificateError, SolverError, broken_rule
-from hideseek.game.game import Alternatives, Game, as_alternatives
+from hideseek.game.alternatives import Alternatives, as_alternatives
+from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import Certificate, certify, relative_gap
 from hideseek.solvers.closed_form import closed_forms

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.errors import broken_rule
-from hideseek.game.game import Alternatives, Objective
+from hideseek.game.alternatives import Alternatives, Objective
 from hideseek.solvers.certificate import Certificate, Claim, certify
 from hideseek.solvers.full_program import budget_units, safe_mechanism
 from hideseek.solvers.interior_point import Progress

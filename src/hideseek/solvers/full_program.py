@@ -11,7 +11,9 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
 from hideseek.errors import BudgetError, SolverError, broken_rule, rule_text
-from hideseek.game.game import Alternatives, LinearRows, Objective, budget_too_small
+from hideseek.game.alternatives import Alternatives, Objective
+from hideseek.game.game import budget_too_small
+from hideseek.game.linear_rows import LinearRows
 from hideseek.solvers.certificate import Claim, onto_rows, stochastic
 from hideseek.solvers.interior_point import least_loss, solvable
 from hideseek.util.arrays import BoolArray, FloatArray, refuse_if_too_large

@@ -24,7 +24,8 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.errors import broken_rule
-from hideseek.game.game import Alternatives, Game
+from hideseek.game.alternatives import Alternatives
+from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import Claim, one_hot, onto_rows, relative_gap, rounding_of, stochastic, upper_bound
 from hideseek.util.arrays import FloatArray, refuse_if_too_large
@@ -299,7 +300,7 @@ def least_loss(game: Game, tolerance: float = 1e-6) -> LeastLoss:
     rounding does.
 
     >>> from dataclasses import replace
-    >>> from hideseek.game.game import LinearRows
+    >>> from hideseek.game.linear_rows import LinearRows
     >>> twice = LinearRows.for_each_release([[1, -2], [-2, 1]], releases=2)  # neither is twice as likely as the other
     >>> game = Game.from_prior([0.5, 0.5], 1 - np.eye(2), 1 - np.eye(2), budget=1)
     >>> least = least_loss(replace(game, rows=twice))

@@ -24,7 +24,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from hideseek.errors import MissingExtraError, broken_rule
-from hideseek.game.game import Alternatives
+from hideseek.game.alternatives import Alternatives
 from hideseek.solvers.certificate import Certificate, Claim, certify
 from hideseek.solvers.interior_point import Progress
 from hideseek.util.arrays import FloatArray, light

@@ -15,7 +15,8 @@ import highspy
 import numpy as np
 
 from hideseek.errors import CertificateError, SolverError, broken_rule
-from hideseek.game.game import Alternatives, Game, Objective, as_alternatives
+from hideseek.game.alternatives import Alternatives, Objective, as_alternatives
+from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import privacies, relative_gap, repaired_table
 from hideseek.solvers.dispatch import Solution

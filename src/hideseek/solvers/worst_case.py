@@ -19,7 +19,8 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from hideseek.errors import SizeError, SolverError, broken_rule
-from hideseek.game.game import Alternatives, Game
+from hideseek.game.alternatives import Alternatives
+from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import one_hot, repaired_table
 from hideseek.solvers.dispatch import Method, Solution, Status, solve
