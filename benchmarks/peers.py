@@ -11,7 +11,8 @@ from scipy.optimize import linprog
 
 from hideseek import Game, solve
 from hideseek.game.alternatives import as_alternatives
-from hideseek.solvers.certificate import Claim, certify
+from hideseek.solvers.certificate import certify
+from hideseek.solvers.claim import Claim
 from hideseek.util.arrays import FloatArray
 
 

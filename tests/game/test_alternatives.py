@@ -16,7 +16,8 @@ from hideseek.game import Alternatives, LinearRows
 from hideseek.metrics import from_matrix, squared, total
 from hideseek.model.mobility import MarkovProfile
 from hideseek.solvers import Status, solve_worst_case
-from hideseek.solvers.certificate import Claim, certify
+from hideseek.solvers.certificate import certify
+from hideseek.solvers.claim import Claim
 from hideseek.solvers.worst_case import worst_error
 from tests.support.games import euclid_game, grid_distances, random_game, zipf
 

@@ -15,7 +15,8 @@ from hideseek.errors import CertificateError, SolverError
 from hideseek.game import Alternatives, LinearRows
 from hideseek.solvers import Method, Status
 from hideseek.solvers import double_oracle as double_oracle_module
-from hideseek.solvers.certificate import Claim, certify
+from hideseek.solvers.certificate import certify
+from hideseek.solvers.claim import Claim
 from tests.support.games import euclid_game
 
 GAME = euclid_game(3, 3, 0.4)

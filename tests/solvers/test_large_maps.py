@@ -19,11 +19,14 @@ from hideseek.errors import CertificateError, MissingExtraError
 from hideseek.game import Alternatives, LinearRows
 from hideseek.game.alternatives import as_alternatives
 from hideseek.solvers import Method, Status, double_oracle
-from hideseek.solvers.certificate import Claim, certify, cheapest_releases, least_errors, stochastic
+from hideseek.solvers.certificate import certify
+from hideseek.solvers.claim import Claim
 from hideseek.solvers.double_oracle import DoubleOracle
 from hideseek.solvers.regret_matching import RegretMatching
+from hideseek.solvers.repair import cheapest_releases, stochastic
 from hideseek.util import arrays
 from hideseek.util.arrays import LARGE, inner, light
+from hideseek.util.best_guess import least_errors
 from tests.support.games import euclid_game, games, random_game
 
 LARGER = euclid_game(18, 29, 0.5)  # 272,484 entries: above what is kept dense

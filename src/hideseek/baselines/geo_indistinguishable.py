@@ -28,8 +28,9 @@ from hideseek.game.game import Game
 from hideseek.game.linear_rows import LinearRows
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import relative_gap
-from hideseek.solvers.dispatch import Solution, Status, solve
+from hideseek.solvers.dispatch import solve
 from hideseek.solvers.interior_point import LeastLoss, least_loss
+from hideseek.solvers.solution import Solution, Status
 from hideseek.util.arrays import FloatArray, IntArray, nonnegative, scalar
 from hideseek.util.boundary import checked
 

@@ -28,8 +28,8 @@ from hideseek.model.mobility import MarkovProfile, Profile, Trajectories, possib
 from hideseek.model.scenario import Scenario, after_gap, since_gap, since_start
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Mode, Planner
-from hideseek.solvers.certificate import cheapest_releases
 from hideseek.solvers.dispatch import solve
+from hideseek.solvers.repair import cheapest_releases
 from hideseek.util.arrays import FloatArray, one_of, product, refuse_if_too_large, scalar, whole_number, worker_count
 from hideseek.util.boundary import checked
 from hideseek.util.progress import Advance

@@ -27,7 +27,8 @@ from hideseek.planning.planner import Outlook, Player, train
 from hideseek.planning.simulation import Foresight, follow, walk
 from hideseek.plots.figures import Panel, belief_figure, curve_figure, maps_figure, memory_figure, way_figure
 from hideseek.solvers.curve import Curve, trade_off
-from hideseek.solvers.dispatch import Solution, solve
+from hideseek.solvers.dispatch import solve
+from hideseek.solvers.solution import Solution
 from hideseek.traces.city import BOX, city_people, synthetic_city
 from hideseek.util.arrays import FloatArray, IntArray
 

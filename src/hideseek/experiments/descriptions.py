@@ -15,7 +15,7 @@ from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.simulation import FOR_WHOM, Foresight
 from hideseek.solvers.certificate import relative_gap
-from hideseek.solvers.dispatch import Solution
+from hideseek.solvers.solution import Solution
 from hideseek.util.estimates import Estimate
 
 HABITS = "It tells where its user goes and how; whoever has it knows as much as the strongest adversary."

@@ -23,7 +23,8 @@ from hideseek.game.game import Game
 from hideseek.metrics import Metric, MetricLike, as_metric
 from hideseek.model.mobility import MarkovProfile, Profile, continued, state_index
 from hideseek.model.scenario import Scenario
-from hideseek.solvers.dispatch import Solution, solve
+from hideseek.solvers.dispatch import solve
+from hideseek.solvers.solution import Solution
 from hideseek.util.arrays import (
     FloatArray,
     IntArray,

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 import highspy
 import numpy as np
 
-from hideseek.solvers.certificate import cheapest_releases, mixed_into_budget
-from hideseek.solvers.restricted_program import GrowingProgram, Triples, accept, largest, mark_largest
+from hideseek.solvers.growing_program import GrowingProgram, Triples, accept, largest, mark_largest
+from hideseek.solvers.repair import cheapest_releases, mixed_into_budget
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 
 FIRST_GUESSES, NEW_COLUMNS = 3, 3  # guesses of a release in the first program; columns of an input added in a round

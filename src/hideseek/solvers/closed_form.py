@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from hideseek.game.game import Game
-from hideseek.solvers.certificate import Claim, one_hot
+from hideseek.solvers.claim import Claim, one_hot
 from hideseek.util.arrays import FloatArray
 
 

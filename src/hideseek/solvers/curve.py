@@ -14,12 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.errors import SolverError, broken_rule
+from hideseek.errors import broken_rule
 from hideseek.game.alternatives import Alternatives
-from hideseek.game.game import Game, budget_too_small
-from hideseek.solvers.certificate import Certificate
-from hideseek.solvers.dispatch import in_closed_form, in_full, in_interior, same_for_every_release, small
-from hideseek.solvers.double_oracle import DoubleOracle
+from hideseek.game.game import Game
+from hideseek.solvers.dispatch import Solver
 from hideseek.solvers.full_program import safe_mechanism
 from hideseek.util.arrays import FloatArray, nonnegative, refuse_if_too_large, scalar
 from hideseek.util.boundary import checked
@@ -147,47 +145,21 @@ def upper_hull(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 class _Points:
-    """Solves along the budget, warm: the restricted program and its basis go from one budget to the next."""
+    """Solves along the budget, warm."""
 
     def __init__(self, game: Game, accuracy: float) -> None:
         self.game = game
-        self.accuracy = accuracy
-        self.oracle: DoubleOracle | None = None
         self.found: dict[float, tuple[float, float, float, float]] = {}
         self.least = game.least_loss
-        self.safe = safe_mechanism(Alternatives((game.with_budget(game.saturation),)))
-        if self.safe is not None:
-            self.least = float(np.vdot(game.cost, self.safe))
+        safe = safe_mechanism(Alternatives((game.with_budget(game.saturation),)))
+        if safe is not None:
+            self.least = float(np.vdot(game.cost, safe))
+        self.solver = Solver(accuracy, safe=safe)
 
     def add(self, budget: float) -> None:
         """Solve at one budget."""
-        certificate = self._certificate(budget)
-        self.found[budget] = (
-            certificate.privacy,
-            certificate.bound,
-            float(certificate.answer.prices[0]),
-            float(certificate.losses[0]),
-        )
-
-    def _certificate(self, budget: float) -> Certificate:
-        problem = Alternatives((self.game.with_budget(budget),))
-        closed = in_closed_form(problem, self.accuracy)
-        if closed is not None:
-            return closed
-        if same_for_every_release(problem):
-            if budget < self.least * (1 - 1e-9):
-                raise budget_too_small(budget, self.least)
-            return in_interior(problem, self.safe, self.accuracy)[0]
-        if self.oracle is None:
-            self.oracle = DoubleOracle(problem)
-        else:
-            self.oracle.set_budget(budget)
-        try:
-            return self.oracle.close(self.accuracy, np.inf, None)[0]
-        except SolverError:
-            if not small(problem):
-                raise
-            return in_full(problem)
+        solution = self.solver.solve(self.game.with_budget(budget))
+        self.found[budget] = (solution.privacy, solution.bound, solution.price, solution.quality_loss)
 
     def curve(self) -> Curve:
         budget = np.array(sorted(self.found))

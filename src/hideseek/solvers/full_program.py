@@ -12,10 +12,11 @@ from scipy.optimize import OptimizeResult, linprog
 
 from hideseek.errors import BudgetError, SolverError, broken_rule, rule_text
 from hideseek.game.alternatives import Alternatives, Objective
-from hideseek.game.game import budget_too_small
+from hideseek.game.game import Game, budget_too_small
 from hideseek.game.linear_rows import LinearRows
-from hideseek.solvers.certificate import Claim, onto_rows, stochastic
+from hideseek.solvers.claim import Claim
 from hideseek.solvers.interior_point import least_loss, solvable
+from hideseek.solvers.repair import onto_rows, stochastic
 from hideseek.util.arrays import BoolArray, FloatArray, refuse_if_too_large
 
 
@@ -148,8 +149,7 @@ def safe_mechanism(problem: Alternatives) -> FloatArray | None:
         return None
     if solvable(problem):
         cheapest = least_loss(games[0])
-        if cheapest.quality_loss > games[0].budget * (1 + 1e-9):
-            raise budget_too_small(games[0].budget, cheapest.quality_loss)
+        refuse_unaffordable(games[0], cheapest.quality_loss)
         return cheapest.mechanism.table
     size = games[0].cost.size
     units = budget_units(problem)
@@ -166,3 +166,9 @@ def safe_mechanism(problem: Alternatives) -> FloatArray | None:
     table = stochastic(table, lambda: table)
     rows = games[0].rows
     return table if rows is None else onto_rows(table, rows)
+
+
+def refuse_unaffordable(game: Game, least: float) -> None:
+    """Refuse a budget below what the cheapest mechanism loses."""
+    if least > game.budget * (1 + 1e-9):
+        raise budget_too_small(game.budget, least)

@@ -27,7 +27,9 @@ from hideseek.errors import broken_rule
 from hideseek.game.alternatives import Alternatives
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
-from hideseek.solvers.certificate import Claim, one_hot, onto_rows, relative_gap, rounding_of, stochastic, upper_bound
+from hideseek.solvers.certificate import relative_gap, rounding_of, upper_bound
+from hideseek.solvers.claim import Claim, one_hot
+from hideseek.solvers.repair import onto_rows, stochastic
 from hideseek.util.arrays import FloatArray, refuse_if_too_large
 from hideseek.util.boundary import checked
 

@@ -25,7 +25,8 @@ from array_api_compat import array_namespace
 
 from hideseek.errors import MissingExtraError, broken_rule
 from hideseek.game.alternatives import Alternatives
-from hideseek.solvers.certificate import Certificate, Claim, certify
+from hideseek.solvers.certificate import Certificate, certify
+from hideseek.solvers.claim import Claim
 from hideseek.solvers.interior_point import Progress
 from hideseek.util.arrays import FloatArray, light
 

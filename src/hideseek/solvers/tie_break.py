@@ -18,12 +18,14 @@ from hideseek.errors import CertificateError, SolverError, broken_rule
 from hideseek.game.alternatives import Alternatives, Objective, as_alternatives
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
-from hideseek.solvers.certificate import privacies, relative_gap, repaired_table
-from hideseek.solvers.dispatch import Solution
-from hideseek.solvers.double_oracle import DoubleOracle, RestrictedSolution
+from hideseek.solvers.certificate import check_table, privacies, relative_gap
 from hideseek.solvers.full_program import safe_mechanism
-from hideseek.solvers.restricted_program import Pairs, mark_largest
+from hideseek.solvers.growing_program import Pairs, mark_largest
+from hideseek.solvers.repair import repaired_table
+from hideseek.solvers.restricted_program import RestrictedProgram, RestrictedSolution
+from hideseek.solvers.solution import Solution
 from hideseek.util.arrays import FloatArray, dense, scalar
+from hideseek.util.best_guess import least_errors
 from hideseek.util.boundary import checked
 
 SLACK = 1e-3  # the share of the tolerance by which the first game's privacy may be missed; the rest is for rounding
@@ -46,7 +48,7 @@ def prefer(solution: Solution, second: Game, tolerance: float = 1e-6, start: Pai
     >>> preferred = prefer(solution, second)
     >>> [round(found.privacy, 6) for found in (solution, preferred)]
     [0.2, 0.2]
-    >>> [float((second.error @ found.mechanism.table).min(axis=0).sum().round(6)) for found in (solution, preferred)]
+    >>> [float(least_errors(second.error, found.mechanism.table).sum().round(6)) for found in (solution, preferred)]
     [0.84, 1.8]
     """
     tolerance = scalar(tolerance, "tolerance", "prefer", "a number > 0", least=np.finfo(float).tiny)
@@ -57,7 +59,7 @@ def prefer(solution: Solution, second: Game, tolerance: float = 1e-6, start: Pai
         if not np.array_equal(getattr(first, name), getattr(second, name)):
             rule = "a game with the inputs and releases of the first"
             raise broken_rule("second", "prefer", rule, f"other {name}")
-    if (second.error @ solution.mechanism.table).min(axis=0).sum() >= second.prior_risk * (1 - tolerance):
+    if least_errors(second.error, solution.mechanism.table).sum() >= second.prior_risk * (1 - tolerance):
         return replace(solution, end=start)  # no mechanism is worth more than one that tells nothing
     try:
         oracle = _Preference(solution, second, tolerance, start)
@@ -66,6 +68,7 @@ def prefer(solution: Solution, second: Game, tolerance: float = 1e-6, start: Pai
         if found is None:
             return solution
         table = repaired_table(oracle.problem, found, safe_mechanism(as_alternatives(first)))
+        check_table(oracle.problem, table)
     except (SolverError, CertificateError):
         return replace(solution, end=None)
     kept, value = privacies(oracle.problem, table).tolist()
@@ -83,7 +86,7 @@ def prefer(solution: Solution, second: Game, tolerance: float = 1e-6, start: Pai
     )
 
 
-class _Preference(DoubleOracle):
+class _Preference(RestrictedProgram):
     """The restricted program of both games, grown from a solution of the first."""
 
     def __init__(self, solution: Solution, second: Game, tolerance: float, start: Pairs | None = None) -> None:
@@ -114,14 +117,13 @@ class _Preference(DoubleOracle):
         best: RestrictedSolution | None = None
         lower, upper = -np.inf, self.problem.games[1].prior_risk
         while True:
-            self.rounds += 1
             point = RestrictedSolution(self, self.run())
             kept, value = point.privacies
             if kept >= self.least and value > lower:
                 lower, best = value, point
             upper = min(upper, point.bound - point.mix[0] * self.floor)
             if upper - lower > ENOUGH * upper:
-                added = self.add_rows(point.vulnerable_guesses()) + self.add_columns(point.profitable_releases())
-                if added or (best is None and self._sharpen()):
+                added = self.add_rows(point.violated_guesses()) + self.add_columns(point.profitable_releases())
+                if added or (best is None and self.sharpen()):
                     continue
             return None if best is None else dense(best.table)

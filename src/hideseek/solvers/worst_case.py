@@ -22,8 +22,11 @@ from hideseek.errors import SizeError, SolverError, broken_rule
 from hideseek.game.alternatives import Alternatives
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
-from hideseek.solvers.certificate import one_hot, repaired_table
-from hideseek.solvers.dispatch import Method, Solution, Status, solve
+from hideseek.solvers.certificate import check_table
+from hideseek.solvers.claim import one_hot
+from hideseek.solvers.dispatch import solve
+from hideseek.solvers.repair import repaired_table
+from hideseek.solvers.solution import Method, Solution, Status
 from hideseek.util.arrays import FloatArray, scalar
 from hideseek.util.boundary import checked
 
@@ -197,5 +200,7 @@ def best_table(game: Game, time_limit: float) -> FloatArray:
         if polished.status == 0:
             table = polished.x[:-1].reshape(inputs, releases)
             table[:, (game.mass @ table) < 1e-7] = 0  # a release that is never made provokes nothing
-            tables.append(repaired_table(Alternatives((game,)), table, None))
+            problem = Alternatives((game,))
+            tables.append(repaired_table(problem, table, None))
+            check_table(problem, tables[-1])
     return max(tables, key=lambda table: worst_error(game, table))

@@ -24,7 +24,8 @@ from hideseek.game.mechanism import Mechanism
 from hideseek.metrics import hamming
 from hideseek.model.mobility import MarkovProfile
 from hideseek.model.scenario import Scenario
-from hideseek.solvers.dispatch import Method, solve
+from hideseek.solvers.dispatch import solve
+from hideseek.solvers.solution import Method
 from hideseek.solvers.tie_break import prefer
 from hideseek.util.arrays import FloatArray
 

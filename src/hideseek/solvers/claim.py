@@ -1,0 +1,33 @@
+"""What a solver claims, before anybody believes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from hideseek.util.arrays import LARGE, FloatArray, IntArray, Matrix
+
+ROW_TOLERANCE = 1e-8  # extra rows hold to this share of their largest coefficient; HiGHS itself promises 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """What a solver claims. ``attacks`` [o, g] and ``prices`` are one a game, ``multipliers`` one an extra row."""
+
+    table: Matrix
+    attacks: tuple[Matrix, ...]
+    prices: FloatArray
+    mix: FloatArray
+    multipliers: FloatArray
+
+
+def one_hot(index: IntArray | np.intp, rows: int, columns: int) -> Matrix:
+    """A table with a single 1 in every row."""
+    every = np.arange(rows)
+    if rows * columns > LARGE:
+        return sparse.csr_array((np.ones(rows), (every, np.broadcast_to(index, rows))), shape=(rows, columns))
+    table = np.zeros((rows, columns))
+    table[every, index] = 1
+    return table
