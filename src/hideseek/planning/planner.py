@@ -28,7 +28,7 @@ from hideseek.metrics import MetricLike
 from hideseek.model.mobility import Profile, drawn
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.solvers.belief_program import ROUNDING, Play, Recurring
+from hideseek.solvers.belief_program import ROUNDING, BeliefProgram, Play
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.tie_break import prefer
 from hideseek.util.arrays import FloatArray, frozen, nonnegative, one_of, refuse_if_too_long, scalar, whole_number
@@ -252,12 +252,12 @@ class Player:
         self.game, self.planner = game, planner.checked(game)
         self.lexicographic = planner.mode is Mode.LEXICOGRAPHIC
         self.ahead = planner.outlook is Outlook.LOOK_AHEAD
-        self.now = Recurring(game.error, game.cost, game.budget)
-        self.later: Recurring | None = None
+        self.now = BeliefProgram(game.error, game.cost, game.budget)
+        self.later: BeliefProgram | None = None
         self.cuts, self.kept = np.zeros((0, len(game.states))), 0
         if len(planner.cuts) or (self.ahead and planner.discount):
             own = 0.0 if self.lexicographic else 1.0
-            self.later = Recurring(game.error, game.cost, game.budget, own, planner.discount)
+            self.later = BeliefProgram(game.error, game.cost, game.budget, own, planner.discount)
             self.add(planner.cuts if len(planner.cuts) else game.ceiling_cut[None])
 
     def add(self, cuts: FloatArray) -> None:
