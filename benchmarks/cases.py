@@ -46,7 +46,11 @@ def hideseek(places: int) -> Facts:
             seconds.append(spent)
             solutions.append(solution)
     first = solutions[0]
-    return {"seconds": statistics.median(seconds), "value": first.privacy, "gap": max(one.gap for one in solutions)}
+    return {
+        "seconds": statistics.median(seconds),
+        "value": first.privacy,
+        "gap": max(one.optimality_gap for one in solutions),
+    }
 
 
 def peer(name: str, places: int) -> Facts:
@@ -78,7 +82,7 @@ def hamming(places: int) -> Facts:
     """Our default method where nearly all guesses err alike."""
     solve(grid_game(9))  # loads HiGHS
     seconds, solution = clock(lambda: solve(hamming_game(places)))
-    return {"seconds": seconds, "value": solution.privacy, "gap": solution.gap}
+    return {"seconds": seconds, "value": solution.privacy, "gap": solution.optimality_gap}
 
 
 def hamming_scipy(places: int) -> Facts:
@@ -97,7 +101,7 @@ def gpu(tolerance: float, places: int) -> Facts:
         "seconds": seconds,
         "core": clock(partial(solve, game, tolerance, "double oracle"))[0] if places <= MINUTES else None,
         "value": solution.privacy,
-        "gap": solution.gap,
+        "gap": solution.optimality_gap,
         "rounds": solution.iterations,
         "gpu": torch.cuda.get_device_name(),
         "video": torch.cuda.max_memory_allocated() / 2**20,
@@ -112,7 +116,7 @@ def cheapest(places: int, dilation: float) -> Facts:
         return least_loss(replace(game, rows=geo_indistinguishable_rows(apart, np.log(2), places, dilation)))
 
     least = work()
-    return {"seconds": timed(work, 3), "value": least.quality_loss, "gap": least.gap}
+    return {"seconds": timed(work, 3), "value": least.quality_loss, "gap": least.optimality_gap}
 
 
 def geo_spanner(places: int) -> Facts:
@@ -149,7 +153,7 @@ def geo_joint(places: int) -> Facts:
     rows = geo_indistinguishable_rows(game.error / game.mass, np.log(2), places, 1.1)
     solution = solve(replace(game, rows=rows))
     seconds = timed(lambda: solve(replace(game, rows=rows)), 1)
-    return {"seconds": seconds, "value": solution.privacy, "gap": solution.gap}
+    return {"seconds": seconds, "value": solution.privacy, "gap": solution.optimality_gap}
 
 
 def closed_form(places: int) -> Facts:

@@ -56,7 +56,7 @@ def test_both_methods_agree_on_alternatives(objective, seed):
     problem = Alternatives(several(seed), objective)
     fast, whole = solve(problem, method="double_oracle"), solve(problem, method="full_program")
     assert fast.privacy == pytest.approx(whole.privacy, rel=2e-6)
-    assert whole.gap <= 1e-6
+    assert whole.optimality_gap <= 1e-6
 
 
 def test_a_game_twice_is_the_game_once():

@@ -132,7 +132,7 @@ def test_what_cannot_be_repaired_is_refused(name):
 
 
 def test_the_honest_answer_closes_the_gap():
-    assert certify(PROBLEM, HONEST).gap <= 1e-9
+    assert certify(PROBLEM, HONEST).optimality_gap <= 1e-9
 
 
 SEVERAL = Alternatives((GAME, euclid_game(3, 3, 0.6)), "minimum")

@@ -231,13 +231,13 @@ def test_unvisited_places_get_a_row_that_tells_nothing():
 
 def test_a_game_worth_nothing_is_solved_at_once():
     solution = solve(Game(np.zeros((2, 3)), np.ones((3, 2)), 5.0))
-    assert (solution.privacy, solution.bound, solution.gap) == (0, 0, 0)
+    assert (solution.privacy, solution.bound, solution.optimality_gap) == (0, 0, 0)
 
 
 def test_a_time_limit_returns_an_honest_gap():
     solution = solve(euclid_game(8, 8, 0.5), time_limit=0.0)
     assert solution.status is Status.TIME_LIMIT
-    assert solution.gap > TOLERANCE
+    assert solution.optimality_gap > TOLERANCE
     whole = solve(euclid_game(8, 8, 0.5))
     assert_proved(whole)
     assert solution.privacy <= whole.bound

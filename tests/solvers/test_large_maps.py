@@ -146,10 +146,10 @@ def test_within_a_radius_the_best_is_found_and_the_bound_is_the_best_of_all_mech
     assert solution.privacy == pytest.approx(optimum(game, radius), rel=2e-6)
     assert (game.cost / game.mass[:, None])[solution.mechanism.table > 0].max() <= radius * (1 + 1e-9)
     assert solution.bound == pytest.approx(optimum(game), rel=2e-6)
-    assert solution.gap == pytest.approx(1 - optimum(game, radius) / optimum(game), abs=3e-6)
+    assert solution.optimality_gap == pytest.approx(1 - optimum(game, radius) / optimum(game), abs=3e-6)
     assert solution.unrestricted.bound == solution.bound
     assert solution.privacy <= solution.within <= solution.privacy * (1 + 2e-6)
-    assert solution.status is (Status.OPTIMAL if solution.gap <= 1e-6 else Status.OPTIMAL_WITHIN)
+    assert solution.status is (Status.OPTIMAL if solution.optimality_gap <= 1e-6 else Status.OPTIMAL_WITHIN)
 
 
 def zipf_map(places, uniform=False):
@@ -202,7 +202,7 @@ def test_several_games_by_hamming_are_solved_as_by_the_whole_program(objective, 
     both = [Game.from_prior(prior, error, apart, 0.1) for prior, error in zip(priors, errors, strict=True)]
     fast, whole = (solve(Alternatives(both, objective), method=way) for way in ("double oracle", "full program"))
     assert fast.privacy == pytest.approx(whole.privacy, rel=2e-6)
-    assert fast.gap <= 1e-6
+    assert fast.optimality_gap <= 1e-6
 
 
 def test_a_radius_that_excludes_nothing_changes_nothing():
@@ -372,4 +372,4 @@ def test_a_gap_that_single_precision_cannot_close_is_told_and_not_sought_for_eve
     solution = solve(game, 1e-12, method="first order")
     assert solution.status is Status.STALLED
     assert solution.privacy <= optimum(game) * (1 + 1e-9)
-    assert 0 < solution.gap < 1e-2
+    assert 0 < solution.optimality_gap < 1e-2

@@ -67,7 +67,7 @@ def assert_preferred(solution, second, preferred):
     """
     first, rounding = solution.game, 1e-6 * second.prior_risk
     assert preferred.privacy >= solution.privacy * (1 - TOLERANCE)
-    assert preferred.gap * preferred.bound == pytest.approx(preferred.bound - preferred.privacy, abs=1e-15)
+    assert preferred.optimality_gap * preferred.bound == pytest.approx(preferred.bound - preferred.privacy, abs=1e-15)
     assert preferred.privacies.tolist() == [preferred.privacy]
     assert preferred.quality_loss <= first.budget * (1 + 1e-9)
     reached = value(second, preferred)

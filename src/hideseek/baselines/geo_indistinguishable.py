@@ -139,7 +139,7 @@ def optimal_geo_indistinguishable(setting: Setting, epsilon: float, dilation: fl
     if loose is None:
         return found
     bound = least_loss(loose).bound
-    return replace(found, bound=bound, gap=relative_gap(bound, found.quality_loss, strict.saturation))
+    return replace(found, bound=bound, optimality_gap=relative_gap(bound, found.quality_loss, strict.saturation))
 
 
 @checked
@@ -167,7 +167,7 @@ def joint_optimum(setting: Setting, epsilon: float, budget: float, dilation: flo
     free = solve(loose.with_budget(budget))
     gap = relative_gap(found.privacy, free.bound, strict.prior_risk)
     status = Status.OPTIMAL_ON_SPANNER if found.status is Status.OPTIMAL else found.status
-    return replace(found, bound=free.bound, within=found.bound, gap=gap, status=status, unrestricted=free)
+    return replace(found, bound=free.bound, within=found.bound, optimality_gap=gap, status=status, unrestricted=free)
 
 
 def with_rows(setting: Setting, epsilon: float, dilation: float | None) -> tuple[Game, Game | None]:

@@ -175,7 +175,7 @@ def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) ->
         lost=float(np.sqrt(solution.quality_loss / places)),
         privacy=solution.privacy / places,
         bound=solution.bound / places,
-        gap=solution.gap,
+        gap=solution.optimality_gap,
         attacked=expected_error(game, solution.mechanism) / places,
         remembering=alone,
     )
@@ -211,7 +211,7 @@ def demo_sections(
             "possible adversary then guesses those on the right, and names the place of work with probability "
             f"{guessed[work]:.0%}. Over all places he errs by {solution.privacy:,.0f} m in the mean, and no "
             f"mechanism of this quality can make him err by more than {solution.bound:,.0f} m (relative gap "
-            f"{solution.gap:.0e}).",
+            f"{solution.optimality_gap:.0e}).",
             figures=[(story, "Maps of where the person is, what is exposed at work, what the adversary guesses")],
         ),
         Section(

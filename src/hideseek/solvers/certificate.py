@@ -36,7 +36,7 @@ class Certificate:
     answer: Claim
     privacy: float
     bound: float
-    gap: float
+    optimality_gap: float
     privacies: FloatArray
     losses: FloatArray
 

@@ -141,7 +141,7 @@ class Solver:
     ) -> Solution:
         """The solution, with the status that the gap and the clock give it."""
         status = Status.TIME_LIMIT if late else Status.STALLED
-        if certificate.gap <= self.tolerance:
+        if certificate.optimality_gap <= self.tolerance:
             status = Status.OPTIMAL
         return finished(game, certificate, status, method, rounds, end)
 
@@ -182,7 +182,7 @@ def solve_within(
     if status is Status.OPTIMAL and gap > tolerance:
         status = Status.OPTIMAL_WITHIN
     within = min(found.bound, free.bound)
-    return replace(found, bound=free.bound, within=within, gap=gap, status=status, unrestricted=free)
+    return replace(found, bound=free.bound, within=within, optimality_gap=gap, status=status, unrestricted=free)
 
 
 def allowed_within(problem: Alternatives, radius: float) -> BoolArray:
@@ -221,6 +221,6 @@ def in_closed_form(problem: Alternatives, tolerance: float) -> Certificate | Non
             certificate = certify(problem, answer)
         except CertificateError:  # extra rows may rule a candidate out
             continue
-        if certificate.gap <= tolerance:
+        if certificate.optimality_gap <= tolerance:
             return certificate
     return None

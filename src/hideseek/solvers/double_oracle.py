@@ -79,7 +79,7 @@ class DoubleOracle(RestrictedProgram):
                 progress(self.rounds, lower, upper)
             if upper - lower <= tolerance * upper:
                 certificate = self._certify(best, attack)
-                if certificate.gap <= tolerance:
+                if certificate.optimality_gap <= tolerance:
                     return certificate, False
             guesses, releases = point.violated_guesses(), point.profitable_releases()
             more = bool((guesses & ~self.has_row).any() or (releases & ~self.has_column).any())

@@ -290,7 +290,7 @@ class LeastLoss:
     quality_loss: float
     bound: float
     within: float
-    gap: float
+    optimality_gap: float
 
 
 @checked
@@ -298,7 +298,7 @@ def least_loss(game: Game, tolerance: float = 1e-6) -> LeastLoss:
     """The mechanism of least expected quality loss that keeps the game's rows, with the proof.
 
     The rows must be the same for every release (:meth:`LinearRows.for_each_release`); error and budget play no part. No
-    mechanism loses less than ``bound``, by weak duality; ``gap`` is relative, and ends at ``tolerance`` or where
+    mechanism loses less than ``bound``, by weak duality; ``optimality_gap`` is relative, and ends at ``tolerance`` or where
     rounding does.
 
     >>> from dataclasses import replace
@@ -306,7 +306,7 @@ def least_loss(game: Game, tolerance: float = 1e-6) -> LeastLoss:
     >>> twice = LinearRows.for_each_release([[1, -2], [-2, 1]], releases=2)  # neither is twice as likely as the other
     >>> game = Game.from_prior([0.5, 0.5], 1 - np.eye(2), 1 - np.eye(2), budget=1)
     >>> least = least_loss(replace(game, rows=twice))
-    >>> round(least.quality_loss, 6), least.gap <= 1e-6
+    >>> round(least.quality_loss, 6), least.optimality_gap <= 1e-6
     (0.333333, True)
     """
     if game.rows is None or game.rows.block is None:

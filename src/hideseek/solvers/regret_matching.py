@@ -170,6 +170,6 @@ def first_order(
             seen = own.rounds, bound - privacy
         if late or stuck or bound - privacy <= wanted * bound:
             found = certify(problem, own.answer(price * risk / game.budget, TRACE * tolerance))
-            if late or stuck or found.gap <= tolerance:
+            if late or stuck or found.optimality_gap <= tolerance:
                 return found, own.rounds, late
-            wanted *= wanted / max(found.gap, 1.1 * wanted)
+            wanted *= wanted / max(found.optimality_gap, 1.1 * wanted)

@@ -39,7 +39,7 @@ class Solution:
     """A mechanism with the proof of how good it is: ``privacy`` <= value of the game <= ``bound``.
 
     ``privacy`` is what the returned table guarantees against the best attack, ``bound`` what no mechanism can exceed;
-    ``gap`` is their relative distance. Where a radius or a spanner restricts, ``within`` is what none exceeds that
+    ``optimality_gap`` is their relative distance. Where a radius or a spanner restricts, ``within`` is what none exceeds that
     keeps to it, and ``unrestricted`` the solution that proves the bound. ``attacks``, ``prices``, ``privacies`` and
     ``losses`` have one entry for each game solved together; ``attack``, ``price`` and ``quality_loss`` are those of the
     first. ``end`` holds the (guess, release) that hurt in the double oracle's program.
@@ -50,7 +50,7 @@ class Solution:
     privacy: float
     bound: float
     within: float
-    gap: float
+    optimality_gap: float
     attacks: tuple[Matrix, ...]
     prices: FloatArray
     privacies: FloatArray
@@ -94,7 +94,7 @@ def finished(
         privacy=certificate.privacy,
         bound=certificate.bound,
         within=certificate.bound,
-        gap=certificate.gap,
+        optimality_gap=certificate.optimality_gap,
         attacks=answer.attacks,
         prices=answer.prices,
         privacies=certificate.privacies,

@@ -80,7 +80,7 @@ def prefer(solution: Solution, second: Game, tolerance: float = 1e-6, start: Pai
         solution,
         mechanism=Mechanism(table, first.inputs, first.releases),
         privacy=kept,
-        gap=relative_gap(kept, solution.bound, first.prior_risk),
+        optimality_gap=relative_gap(kept, solution.bound, first.prior_risk),
         privacies=np.array([kept]),
         losses=np.array([np.vdot(first.cost, table)]),
     )

@@ -73,7 +73,7 @@ def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60
         privacy=privacy,
         bound=bound,
         within=bound,
-        gap=gap,
+        optimality_gap=gap,
         attacks=(attack,),
         prices=np.array([price]),
         privacies=np.array([privacy]),
