@@ -94,9 +94,9 @@ def gpu(tolerance: float, places: int) -> Facts:
     """The first-order solver where there is a GPU, and beside it the double oracle on a core while it takes minutes."""
     import torch
 
-    solve(grid_game(9), 0.5, "first order", device="cuda")  # wakes the GPU up
+    solve(grid_game(9), 0.5, "first order", hardware="cuda")  # wakes the GPU up
     game = grid_game(places)
-    seconds, solution = clock(lambda: solve(game, tolerance, "first order", device="cuda", time_limit=600))
+    seconds, solution = clock(lambda: solve(game, tolerance, "first order", hardware="cuda", time_limit=600))
     return {
         "seconds": seconds,
         "core": clock(partial(solve, game, tolerance, "double oracle"))[0] if places <= MINUTES else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from types import SimpleNamespace
 
 import array_api_strict
@@ -18,7 +17,7 @@ from hideseek.adversary import expected_error
 from hideseek.errors import CertificateError, MissingExtraError
 from hideseek.game import Alternatives, LinearRows
 from hideseek.game.alternatives import as_alternatives
-from hideseek.solvers import Method, Status, double_oracle
+from hideseek.solvers import Method, Status, double_oracle, regret_matching
 from hideseek.solvers.certificate import certify
 from hideseek.solvers.claim import Claim
 from hideseek.solvers.double_oracle import DoubleOracle
@@ -219,7 +218,7 @@ def test_a_radius_smaller_than_any_release_is_refused_with_the_least_one():
     assert solve(game, radius=3).privacy == pytest.approx(optimum(game, 3))
 
 
-@pytest.mark.parametrize("options", [{"method": "full program"}, {"device": "cuda"}, {"radius": -1.0}])
+@pytest.mark.parametrize("options", [{"method": "full program"}, {"hardware": "cuda"}, {"radius": -1.0}])
 def test_a_radius_goes_with_what_knows_of_it(options):
     with pytest.raises(ParameterError, match="radius"):
         solve(euclid_game(3, 3, 0.5), **({"radius": 5.0} | options))
@@ -264,20 +263,23 @@ def test_the_first_order_solver_keeps_to_the_array_standard():
     np.testing.assert_allclose(own.answer(0.1, 0.0).table, plain.answer(0.1, 0.0).table, atol=1e-4)
 
 
-@pytest.mark.parametrize(("device", "package"), [("cuda", "torch"), ("cupy", "cupy")])
-def test_a_device_whose_library_is_missing_is_told_before_any_work(device, package, monkeypatch):
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match=f"'{device}' needs {package}"):
-        solve(euclid_game(3, 3, 0.5), 0.01, device=device)
+@pytest.mark.parametrize(("hardware", "package"), [("cuda", "torch"), ("cupy", "cupy")])
+def test_hardware_whose_library_is_missing_is_refused_before_any_work(hardware, package, monkeypatch):
+    def nothing_installed(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(regret_matching, "import_module", nothing_installed)
+    with pytest.raises(MissingExtraError, match=f"'{hardware}' needs {package}"):
+        solve(euclid_game(3, 3, 0.5), 0.01, hardware=hardware)
 
 
-def test_a_device_that_is_not_there_is_named(monkeypatch):
+def test_hardware_that_is_not_there_is_named(monkeypatch):
     def asarray(array, device):
         raise RuntimeError(f"no {device}")
 
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(asarray=asarray))
-    with pytest.raises(ParameterError, match=r"'device' .* Got 'nowhere' .*no nowhere"):
-        solve(euclid_game(3, 3, 0.5), 0.01, device="nowhere")
+    monkeypatch.setattr(regret_matching, "import_module", lambda name: SimpleNamespace(asarray=asarray))
+    with pytest.raises(ParameterError, match=r"'hardware' .* Got 'nowhere' .*no nowhere"):
+        solve(euclid_game(3, 3, 0.5), 0.01, hardware="nowhere")
 
 
 GAME = euclid_game(3, 3, 0.5)

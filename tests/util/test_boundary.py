@@ -314,7 +314,7 @@ def calls(folder):
         ),
         "solve": (
             hs.solve,
-            {"game": t.game, "method": "auto", "progress": None, "start": None, "radius": None, "device": None}
+            {"game": t.game, "method": "auto", "progress": None, "start": None, "radius": None, "hardware": None}
             | solving,
         ),
         "solve_worst_case": (hs.solvers.solve_worst_case, {"game": t.game} | solving),

@@ -140,8 +140,8 @@ def solve_command(
     radius: Annotated[
         float | None, typer.Option(help="Most that a release may lose, in the unit of the quality: m², m or a share.")
     ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Device of torch, such as cuda, for a large map and a tolerance such as 0.01.")
+    hardware: Annotated[
+        str | None, typer.Option(help="Hardware for torch, such as cuda, for a large map and a tolerance such as 0.01.")
     ] = None,
     table_path: Annotated[Path | None, typer.Option("--out", help="CSV file for the mechanism's table.")] = None,
     attack_path: Annotated[Path | None, typer.Option("--attack", help="CSV file for the best attack on it.")] = None,
@@ -157,11 +157,11 @@ def solve_command(
     with progress_bar("solving") as tell:
         solution = solve(
             game,
-            tolerance,
+            tolerance=tolerance,
             time_limit=time_limit,
             progress=lambda k, low, high: tell(f"round {k}: {low:.6g} to {high:.6g}"),
             radius=radius,
-            device=device,
+            hardware=hardware,
         )
     scenario, centres = SCENARIOS[protect], regions_of(profile).centres
     known, release = ("known", scenario.known, game.inputs), ("release", scenario.release, game.releases)

@@ -16,7 +16,7 @@ from hideseek.solvers.double_oracle import DoubleOracle
 from hideseek.solvers.full_program import full_program, refuse_unaffordable, safe_mechanism
 from hideseek.solvers.growing_program import Pairs
 from hideseek.solvers.interior_point import Progress, game_answer, solvable
-from hideseek.solvers.regret_matching import first_order
+from hideseek.solvers.regret_matching import regret_matching_answer
 from hideseek.solvers.solution import Method, Solution, Status, finished
 from hideseek.util.arrays import BoolArray, FloatArray, inner, one_of, scalar
 from hideseek.util.boundary import checked
@@ -33,7 +33,7 @@ def solve(
     progress: Progress | None = None,
     start: Pairs | None = None,
     radius: float | None = None,
-    device: str | None = None,
+    hardware: str | None = None,
 ) -> Solution:
     """The mechanism that maximises privacy within the budget, certified.
 
@@ -45,7 +45,7 @@ def solve(
     are not taken over: the table stays near the first ones among its equals, which is worth more against who remembers
     (measured: by 9 %). With a ``radius`` no input is given a release that loses more than that in the mean; the bound
     and the gap are those of all mechanisms nevertheless, so that the game is solved twice, and ``within`` is the bound
-    of those that keep to the radius. The method ``"first order"`` is the one for a ``device`` of torch such as
+    of those that keep to the radius. The method ``"first order"`` is the one for a ``hardware`` of torch such as
     ``"cuda"``, or for ``"cupy"``, which pays from 500 places on for a tolerance of a hundredth, and from 2,000 on for a
     thousandth.
 
@@ -56,10 +56,10 @@ def solve(
     """
     tolerance = scalar(tolerance, "tolerance", "solve", "a number > 0", least=np.finfo(float).tiny)
     seconds = None if time_limit is None else scalar(time_limit, "time_limit", "solve")
-    method = checked_method(method, radius, device)
+    method = checked_method(method, radius, hardware)
     if radius is not None:
         return solve_within(game, radius, tolerance, seconds, progress, start)
-    return Solver(tolerance, method, deadline_in(seconds), progress, start, device=device).solve(game)
+    return Solver(tolerance, method, deadline_in(seconds), progress, start, hardware=hardware).solve(game)
 
 
 def deadline_in(seconds: float | None) -> float:
@@ -81,7 +81,7 @@ class Solver:
     progress: Progress | None = None
     start: Pairs | None = None
     allowed: BoolArray | None = None
-    device: str | None = None
+    hardware: str | None = None
     safe: FloatArray | None = None
     oracle: DoubleOracle | None = field(default=None, init=False)
 
@@ -98,7 +98,9 @@ class Solver:
         if method is Method.INTERIOR_POINT or (method is Method.AUTO and same_for_every_release(problem)):
             return self._by_interior_point(game, problem)
         if method is Method.FIRST_ORDER:
-            certificate, rounds, late = first_order(problem, self.tolerance, self.deadline, self.progress, self.device)
+            certificate, rounds, late = regret_matching_answer(
+                problem, self.tolerance, self.deadline, self.progress, self.hardware
+            )
             return self._finished(game, certificate, method, rounds, late)
         if method is not Method.FULL_PROGRAM:
             try:
@@ -146,12 +148,15 @@ class Solver:
         return finished(game, certificate, status, method, rounds, end)
 
 
-def checked_method(name: Method | str, radius: float | None, device: str | None) -> Method:
-    """The method of this name, or the one that a radius or a device demands."""
+def checked_method(name: Method | str, radius: float | None, hardware: str | None) -> Method:
+    """The method of this name, or the one that a radius or a hardware demands."""
     method = one_of(Method, str(name).replace("_", " "), "method", "solve")
-    if radius is not None and device is not None:
-        raise broken_rule("device", "solve", "given without a radius", repr(device))
-    for parameter, value, only in (("radius", radius, Method.DOUBLE_ORACLE), ("device", device, Method.FIRST_ORDER)):
+    if radius is not None and hardware is not None:
+        raise broken_rule("hardware", "solve", "given without a radius", repr(hardware))
+    for parameter, value, only in (
+        ("radius", radius, Method.DOUBLE_ORACLE),
+        ("hardware", hardware, Method.FIRST_ORDER),
+    ):
         if value is not None:
             if method not in (Method.AUTO, only):
                 raise broken_rule(

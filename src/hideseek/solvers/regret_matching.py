@@ -115,33 +115,33 @@ class RegretMatching:
 
 
 def as_numpy(array: Array) -> FloatArray:
-    """A numpy array of double precision, whatever library and device an array is of."""
+    """A numpy array of double precision, whatever library and hardware an array is of."""
     for fetch in ("get", "cpu"):  # cupy's and torch's
         if hasattr(array, fetch):
             array = getattr(array, fetch)()
     return np.asarray(array, dtype=np.float64)
 
 
-def on_device(array: FloatArray, device: str | None) -> Array:
+def on_hardware(array: FloatArray, hardware: str | None) -> Array:
     """An array in single precision where it is to be worked on: numpy's, cupy's, or torch's on one of its devices."""
     single = array.astype(np.float32)
-    if device is None:
+    if hardware is None:
         return single
-    own = device == "cupy"
+    own = hardware == "cupy"
     try:
         library = import_module("cupy" if own else "torch")
     except ImportError as error:
         package = "cupy: install the one for your CUDA" if own else "torch: pip install 'hideseek[gpu]'"
-        raise MissingExtraError(f"The device {device!r} needs {package}. Without a device, a core is used.") from error
+        raise MissingExtraError(f"The hardware {hardware!r} needs {package}. Leave it out to use a core.") from error
     try:
-        return library.asarray(single) if own else library.asarray(single, device=device)
+        return library.asarray(single) if own else library.asarray(single, device=hardware)
     except (AssertionError, RuntimeError) as error:  # built without a GPU, none there, or no such device
         rule, way_out = "'cupy', or one that torch has here, such as 'cuda'", f"Leave it out to use a core ({error})."
-        raise broken_rule("device", "solve", rule, repr(device), way_out) from error
+        raise broken_rule("hardware", "solve", rule, repr(hardware), way_out) from error
 
 
-def first_order(
-    problem: Alternatives, tolerance: float, deadline: float, progress: Progress | None, device: str | None
+def regret_matching_answer(
+    problem: Alternatives, tolerance: float, deadline: float, progress: Progress | None, hardware: str | None
 ) -> tuple[Certificate, int, bool]:
     """Play until the certificate closes, or nothing moves any more; also the rounds, and whether time ran out first."""
     game = problem.games[0]
@@ -155,7 +155,7 @@ def first_order(
             rule = "'first order' only for one game without extra rows, with a budget above the least possible loss"
             raise broken_rule("method", "solve", rule, got, "Use 'auto'.")
     risk = game.prior_risk or 1.0
-    error, cost = on_device(game.error / risk, device), on_device(game.cost / game.budget, device)
+    error, cost = on_hardware(game.error / risk, hardware), on_hardware(game.cost / game.budget, hardware)
     own = RegretMatching(error, cost, game.budget / spare)
     wanted, seen = tolerance, (SETTLED // 2, np.inf)
     while True:
