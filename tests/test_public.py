@@ -58,7 +58,7 @@ def test_importing_hideseek_loads_nothing_until_it_is_used():
 def test_the_contract_of_names_and_parameters():
     assert list(inspect.signature(hideseek.solve).parameters)[:3] == ["game", "tolerance", "method"]
     assert list(inspect.signature(hideseek.Game).parameters)[:3] == ["error", "cost", "budget"]
-    from_prior = ["prior", "privacy_metric", "quality_metric", "budget"]
+    from_prior = ["prior", "privacy", "quality", "budget"]
     assert list(inspect.signature(hideseek.Game.from_prior).parameters) == from_prior
     assert list(inspect.signature(hideseek.Grid).parameters)[:6] == [
         "south",

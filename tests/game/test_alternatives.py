@@ -79,8 +79,8 @@ def test_weights_pull_the_average_to_one_game():
 
 def test_several_quality_metrics_all_hold():
     prior, distance = zipf(9), grid_distances(3, 3)
-    fine = Game.from_prior(prior, distance, distance**2, 0.8)
-    coarse = Game.from_prior(prior, distance, 1 - np.eye(9), 0.35)
+    fine = Game.from_prior(prior, privacy=distance, quality=distance**2, budget=0.8)
+    coarse = Game.from_prior(prior, privacy=distance, quality=1 - np.eye(9), budget=0.35)
     both = solve(Alternatives((fine, coarse)))
     assert both.privacy <= min(solve(fine).bound, solve(coarse).bound)
     assert (both.losses <= np.array([0.8, 0.35]) * (1 + 1e-9)).all()
@@ -102,7 +102,9 @@ def test_causal_games_of_two_profiles_can_be_solved_together():
     other = MarkovProfile.from_matrix(np.where(CHAIN.transition > 0, 1.0, 0) / (CHAIN.transition > 0).sum(1)[:, None])
     games = []
     for profile in (CHAIN, other):
-        game = Game.from_scenario(profile, Scenario.present_future("unknown"), total(from_matrix(D)), from_matrix(D))
+        game = Game.from_scenario(
+            profile, Scenario.present_future("unknown"), privacy=total(from_matrix(D)), quality=from_matrix(D)
+        )
         games.append(game.with_budget(0.5 * game.saturation))
     solution = solve(Alternatives(games, "minimum"))
     assert solution.status is Status.OPTIMAL
@@ -131,7 +133,7 @@ D = grid_distances(2, 2)
 
 def transition_game(route, share):
     game = Game.from_scenario(
-        CHAIN, Scenario.present_future(route), total(from_matrix(D)), total(squared(from_matrix(D)))
+        CHAIN, Scenario.present_future(route), privacy=total(from_matrix(D)), quality=total(squared(from_matrix(D)))
     )
     return game.with_budget(share * game.saturation)
 
@@ -173,7 +175,7 @@ def test_no_release_knows_a_later_place(scenario):
     """Over three releases, over known places later than the last release, and over a single release."""
     chain = MarkovProfile.from_matrix([[0.3, 0.7], [0.6, 0.4]])
     line = from_matrix(grid_distances(1, 2))
-    game = Game.from_scenario(chain, scenario, total(line), total(line))
+    game = Game.from_scenario(chain, scenario, privacy=total(line), quality=total(line))
     game = game.with_budget(0.3 * game.saturation)
     solution = solve(game, method="double_oracle")
     assert solution.status is Status.OPTIMAL
@@ -188,7 +190,9 @@ def test_no_release_knows_a_later_place(scenario):
 
 def test_causality_without_later_places_asks_for_nothing():
     assert (
-        Game.from_scenario(CHAIN, Scenario(target=(0,), causal=True), from_matrix(D), from_matrix(D), budget=0.5).rows
+        Game.from_scenario(
+            CHAIN, Scenario(target=(0,), causal=True), privacy=from_matrix(D), quality=from_matrix(D), budget=0.5
+        ).rows
         is None
     )
 
@@ -233,7 +237,7 @@ def test_inequality_rows_bind_and_are_certified():
     for k, (i, j) in enumerate([(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]):
         contrast[k, i], contrast[k, j] = 1, -3.0
     matrix = sparse.csr_array(np.kron(contrast, np.eye(4)))
-    limited = Game(game.error, game.cost, game.budget, LinearRows(matrix, np.full(24, -np.inf), np.zeros(24)))
+    limited = Game(game.error, game.cost, game.budget, rows=LinearRows(matrix, np.full(24, -np.inf), np.zeros(24)))
     fast, whole = solve(limited, method="double_oracle"), solve(limited, method="full_program")
     assert fast.status is whole.status is Status.OPTIMAL
     assert fast.privacy == pytest.approx(whole.privacy, rel=2e-6)
@@ -246,7 +250,7 @@ def test_a_budget_that_the_rows_rule_out_is_refused_with_the_least():
     """Every input must release place 0 or 1 alike: the truth is no longer possible."""
     game = euclid_game(1, 2, 0.5)
     matrix = sparse.csr_array(np.array([[1.0, 0, -1, 0]]))
-    limited = Game(game.error, game.cost, 0.01, LinearRows(matrix, np.zeros(1), np.zeros(1)))
+    limited = Game(game.error, game.cost, 0.01, rows=LinearRows(matrix, np.zeros(1), np.zeros(1)))
     least = game.saturation  # with equal rows, the cheapest mechanism is the cheapest constant one
     with pytest.raises(BudgetError) as caught:
         solve(limited)
@@ -257,14 +261,14 @@ def test_the_least_budget_that_the_rows_allow_is_enough():
     """Equal rows for both inputs: at the cheapest constant's cost, that constant is what remains."""
     game = euclid_game(1, 2, 0.5)
     equal = LinearRows(sparse.csr_array(np.array([[1.0, 0, -1, 0]])), np.zeros(1), np.zeros(1))
-    solution = solve(Game(game.error, game.cost, game.saturation, equal), method="double_oracle")
+    solution = solve(Game(game.error, game.cost, game.saturation, rows=equal), method="double_oracle")
     assert solution.privacy == pytest.approx(game.prior_risk, rel=1e-6)
 
 
 def test_rows_must_fit_the_game():
     game = euclid_game(2, 2, 0.5)
     with pytest.raises(ParameterError, match="16 entries"):
-        Game(game.error, game.cost, 1.0, LinearRows(sparse.csr_array(np.ones((1, 5))), np.zeros(1), np.ones(1)))
+        Game(game.error, game.cost, 1.0, rows=LinearRows(sparse.csr_array(np.ones((1, 5))), np.zeros(1), np.ones(1)))
     with pytest.raises(ParameterError, match="one a row"):
         LinearRows(sparse.csr_array(np.ones((2, 16))), np.zeros(1), np.ones(2))
     with pytest.raises(ParameterError, match="at most 'upper'"):
@@ -289,7 +293,7 @@ def test_an_answer_that_looks_ahead_is_made_causal_before_it_is_certified():
 def test_an_answer_that_breaks_a_row_which_nothing_mends_is_refused():
     game = euclid_game(2, 2, 0.5)
     first = LinearRows(sparse.csr_array(np.eye(1, 16)), np.full(1, 0.3), np.full(1, 0.3))  # f(0|0) = 0.3
-    limited = Game(game.error, game.cost, game.budget, first)
+    limited = Game(game.error, game.cost, game.budget, rows=first)
     answer = Claim(np.eye(4), (np.eye(4),), np.ones(1), np.ones(1), np.zeros(1))
     with pytest.raises(CertificateError, match="breaks an extra row"):
         certify(Alternatives((limited,)), answer, safe=np.eye(4))
@@ -315,7 +319,7 @@ def test_worst_case_is_at_least_every_grid_table_and_within_its_bound(seed, shar
     generator = np.random.default_rng(seed)
     prior = generator.dirichlet(np.ones(2) * 3)
     d_p = np.array([[0, 1 + generator.random()], [1 + generator.random(), 0]])
-    game = Game.from_prior(prior, d_p, 1 - np.eye(2), share * prior.min())
+    game = Game.from_prior(prior, privacy=d_p, quality=1 - np.eye(2), budget=share * prior.min())
     solution = solve_worst_case(game)
     best = 0.0
     for a, b in itertools.product(np.linspace(0, 1, 51), repeat=2):
@@ -332,7 +336,7 @@ def test_worst_case_is_at_least_every_grid_table_and_within_its_bound(seed, shar
 @pytest.mark.parametrize("places", [3, 5])
 def test_the_expected_optimum_exposes_somebody_whom_the_worst_case_protects(places):
     prior = zipf(places, 1)
-    game = Game.from_prior(prior, 1 - np.eye(places), 1 - np.eye(places), 0.2)
+    game = Game.from_prior(prior, privacy=1 - np.eye(places), quality=1 - np.eye(places), budget=0.2)
     assert worst_error(game, solve(game).mechanism.table) == pytest.approx(0, abs=1e-9)
     protected = solve_worst_case(game)
     assert protected.privacy > 0.15
@@ -345,7 +349,7 @@ def test_the_expected_optimum_exposes_somebody_whom_the_worst_case_protects(plac
 
 
 def test_an_adversary_who_hardly_prefers_a_guess_is_expected_to_make_the_other():
-    game = Game.from_prior([0.5, 0.5], 1 - np.eye(2), np.zeros((2, 2)), 0.0)
+    game = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=np.zeros((2, 2)), budget=0.0)
     slight = 1e-13
     table = np.array([[0.5 + slight, 0.5 - slight], [0.5 - slight, 0.5 + slight]])
     assert worst_error(game, table) == pytest.approx(0, abs=1e-9)

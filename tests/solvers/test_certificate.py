@@ -173,7 +173,7 @@ def test_small_rows_are_not_broken_because_they_are_small():
     values = []
     for unit in (1.0, 1e-9):
         rows = LinearRows(unit * matrix, np.full(24, -np.inf), np.zeros(24))
-        limited = Game(game.error, game.cost, game.budget, rows)
+        limited = Game(game.error, game.cost, game.budget, rows=rows)
         values.append(solve(limited, method="double_oracle").privacy)
     assert values[1] == pytest.approx(values[0], rel=2e-6)
 
@@ -255,7 +255,7 @@ def test_where_the_solver_fails_the_full_program_steps_in(monkeypatch):
     assert solution.method is Method.FULL_PROGRAM
     assert solution.status is Status.OPTIMAL
     assert solution.privacy == pytest.approx(TRUTH.privacy, rel=2e-6)
-    assert trade_off(GAME, [GAME.budget]).privacy[0] == pytest.approx(TRUTH.privacy, rel=2e-6)
+    assert trade_off(GAME, budgets=[GAME.budget]).privacy[0] == pytest.approx(TRUTH.privacy, rel=2e-6)
 
 
 def test_zero_loss_choices_survive_the_repair():

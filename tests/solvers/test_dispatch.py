@@ -47,7 +47,7 @@ def assert_proved(solution, tolerance=TOLERANCE):
 @pytest.mark.parametrize("seed", range(3))
 def test_same_metric_on_both_sides_gives_the_smaller_of_budget_and_prior_risk(method, share, seed):
     distance = grid_distances(3, 4)
-    game = Game.from_prior(zipf(12, seed), distance, distance, 1e9)
+    game = Game.from_prior(zipf(12, seed), privacy=distance, quality=distance, budget=1e9)
     game = game.with_budget(share * 1.2 * game.prior_risk)
     solution = solve(game, method=method)
     assert solution.privacy == pytest.approx(min(game.budget, game.prior_risk), rel=1e-6, abs=1e-9)
@@ -57,7 +57,7 @@ def test_same_metric_on_both_sides_gives_the_smaller_of_budget_and_prior_risk(me
 @pytest.mark.parametrize("budget", [0.0, 0.05, 0.3, 0.7])
 def test_hamming_gives_the_smaller_of_budget_and_one_minus_the_largest_prior(budget):
     prior = np.array([0.4, 0.3, 0.2, 0.1])
-    solution = solve(Game.from_prior(prior, 1 - np.eye(4), 1 - np.eye(4), budget))
+    solution = solve(Game.from_prior(prior, privacy=1 - np.eye(4), quality=1 - np.eye(4), budget=budget))
     assert solution.method is Method.CLOSED_FORM
     assert solution.privacy == pytest.approx(min(budget, 0.6), abs=1e-12)
     assert_proved(solution)
@@ -83,7 +83,7 @@ def test_larger_games_close_to_the_tolerance(share, seed):
 def test_qif_finds_the_same_value(share):
     distance = grid_distances(3, 3)
     prior = zipf(9, seed=4)
-    game = Game.from_prior(prior, distance, distance**2, 1e9)
+    game = Game.from_prior(prior, privacy=distance, quality=distance**2, budget=1e9)
     game = game.with_budget(share * game.saturation)
     channel = qif.mechanism.l_risk.max_risk_given_max_loss(
         prior, 9, 9, game.budget, lambda g, a: distance[g, a], lambda a, o: distance[a, o] ** 2
@@ -211,8 +211,8 @@ def test_value_is_concave_in_the_prior(seed, share, between):
     d_p, d_q = generator.random((4, 4)), generator.random((4, 4)) * (1 - np.eye(4))
     priors = [generator.dirichlet(np.ones(4)) for _ in range(2)]
     budget = share
-    values = [solve(Game.from_prior(prior, d_p, d_q, budget)).privacy for prior in priors]
-    mixed = Game.from_prior(between * priors[0] + (1 - between) * priors[1], d_p, d_q, budget)
+    values = [solve(Game.from_prior(prior, privacy=d_p, quality=d_q, budget=budget)).privacy for prior in priors]
+    mixed = Game.from_prior(between * priors[0] + (1 - between) * priors[1], privacy=d_p, quality=d_q, budget=budget)
     assert between * values[0] + (1 - between) * values[1] <= solve(mixed).bound + 1e-12
 
 
@@ -224,7 +224,7 @@ def test_memory_zero_is_the_sporadic_scenario():
 def test_unvisited_places_get_a_row_that_tells_nothing():
     prior = np.r_[zipf(6), 0]
     distance = grid_distances(1, 7)
-    with_empty = Game.from_prior(prior, distance, distance**2, 0.5)
+    with_empty = Game.from_prior(prior, privacy=distance, quality=distance**2, budget=0.5)
     table = solve(with_empty, method="double_oracle").mechanism.table
     np.testing.assert_allclose(table[6], prior @ table)  # the marginal law of the release
 
@@ -256,7 +256,9 @@ def test_progress_brackets_the_value():
 @pytest.mark.parametrize("budget", [0.1, 0.4, 0.9])
 def test_transitions_in_hamming_reach_the_closed_form_on_either_route(route, budget):
     chain = MarkovProfile.from_matrix([[0.1, 0.9, 0], [0.3, 0.3, 0.4], [0.8, 0, 0.2]])
-    game = Game.from_scenario(chain, Scenario.present_future(route), hamming(), hamming(), budget)
+    game = Game.from_scenario(
+        chain, Scenario.present_future(route), privacy=hamming(), quality=hamming(), budget=budget
+    )
     largest = max(chain.probability((a, b)) for a in range(3) for b in range(3))
     for method in ("auto", "double_oracle"):
         assert solve(game, method=method).privacy == pytest.approx(min(budget, 1 - largest), rel=1e-6)
@@ -283,8 +285,8 @@ def test_a_tolerance_must_be_positive(tolerance):
 @pytest.mark.parametrize("method", METHODS)
 def test_units_do_not_matter(unit, method):
     distance = grid_distances(2, 3)
-    one = Game.from_prior(zipf(6), distance, distance**2, 0.4)
-    other = Game.from_prior(zipf(6), distance * unit, (distance * unit) ** 2, 0.4 * unit**2)
+    one = Game.from_prior(zipf(6), privacy=distance, quality=distance**2, budget=0.4)
+    other = Game.from_prior(zipf(6), privacy=distance * unit, quality=(distance * unit) ** 2, budget=0.4 * unit**2)
     assert solve(other, method=method).privacy / unit == pytest.approx(solve(one).privacy, rel=2e-6)
 
 
@@ -294,7 +296,9 @@ def test_budgets_next_to_the_least_loss_are_met(seed, power, skew):
     generator = np.random.default_rng(seed)
     size = int(generator.integers(2, 6))
     prior = generator.dirichlet(np.full(size, skew))
-    game = Game.from_prior(prior / prior.sum(), generator.random((size, size)), generator.random((size, size)), 1e9)
+    game = Game.from_prior(
+        prior / prior.sum(), privacy=generator.random((size, size)), quality=generator.random((size, size)), budget=1e9
+    )
     game = game.with_budget(game.least_loss * (1 + 10**power))
     solution = solve(game)
     assert solution.quality_loss <= game.budget

@@ -129,7 +129,7 @@ def test_a_matrix_that_is_full_or_small_stays_an_array(matrix):
 def test_a_sparse_answer_with_inputs_that_never_occur_is_certified(larger):
     never = np.where(np.arange(522) % 7 == 3, 0.0, LARGER.mass)
     distance = LARGER.error / LARGER.mass
-    game = Game.from_prior(never / never.sum(), distance, distance**2, 1e9)
+    game = Game.from_prior(never / never.sum(), privacy=distance, quality=distance**2, budget=1e9)
     game = game.with_budget(0.5 * game.saturation)
     answer = Claim(larger.mechanism.laws, larger.attacks, larger.prices, np.ones(1), np.zeros(0))
     found = certify(as_alternatives(game), answer)
@@ -156,7 +156,7 @@ def zipf_map(places, uniform=False):
     at = np.argwhere(np.ones((places, places)))
     apart = np.hypot(*(at[:, None] - at[None]).T)
     mass = np.ones(len(at)) if uniform else np.random.default_rng(0).permutation(1 / np.arange(1.0, len(at) + 1))
-    game = Game.from_prior(mass / mass.sum(), 1 - np.eye(len(at)), apart, 0.0)
+    game = Game.from_prior(mass / mass.sum(), privacy=1 - np.eye(len(at)), quality=apart, budget=0.0)
     return game.with_budget(0.3 * game.saturation)
 
 
@@ -198,7 +198,10 @@ def test_several_games_by_hamming_are_solved_as_by_the_whole_program(objective, 
     generator = np.random.default_rng(seed)
     priors, apart = generator.dirichlet(np.ones(7), size=2), generator.random((7, 7)) * (1 - np.eye(7))
     errors = (1 - np.eye(7), 1.2 - 1.2 * np.eye(7))
-    both = [Game.from_prior(prior, error, apart, 0.1) for prior, error in zip(priors, errors, strict=True)]
+    both = [
+        Game.from_prior(prior, privacy=error, quality=apart, budget=0.1)
+        for prior, error in zip(priors, errors, strict=True)
+    ]
     fast, whole = (solve(Alternatives(both, objective), method=way) for way in ("double oracle", "full program"))
     assert fast.privacy == pytest.approx(whole.privacy, rel=2e-6)
     assert fast.optimality_gap <= 1e-6
@@ -212,7 +215,7 @@ def test_a_radius_that_excludes_nothing_changes_nothing():
 
 
 def test_a_radius_smaller_than_any_release_is_refused_with_the_least_one():
-    game = Game.from_prior([0.5, 0.5], 1 - np.eye(2), np.array([[1.0, 2.0], [5.0, 3.0]]), 4.0)
+    game = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=np.array([[1.0, 2.0], [5.0, 3.0]]), budget=4.0)
     with pytest.raises(ParameterError, match="at least 3"):
         solve(game, radius=2.9)
     assert solve(game, radius=3).privacy == pytest.approx(optimum(game, 3))
@@ -270,7 +273,7 @@ def test_hardware_whose_library_is_missing_is_refused_before_any_work(hardware, 
 
     monkeypatch.setattr(regret_matching, "import_module", nothing_installed)
     with pytest.raises(MissingExtraError, match=f"'{hardware}' needs {package}"):
-        solve(euclid_game(3, 3, 0.5), 0.01, hardware=hardware)
+        solve(euclid_game(3, 3, 0.5), tolerance=0.01, hardware=hardware)
 
 
 def test_hardware_that_is_not_there_is_named(monkeypatch):
@@ -279,18 +282,18 @@ def test_hardware_that_is_not_there_is_named(monkeypatch):
 
     monkeypatch.setattr(regret_matching, "import_module", lambda name: SimpleNamespace(asarray=asarray))
     with pytest.raises(ParameterError, match=r"'hardware' .* Got 'nowhere' .*no nowhere"):
-        solve(euclid_game(3, 3, 0.5), 0.01, hardware="nowhere")
+        solve(euclid_game(3, 3, 0.5), tolerance=0.01, hardware="nowhere")
 
 
 GAME = euclid_game(3, 3, 0.5)
 SAME = LinearRows(sparse.csr_array(np.eye(1, 81) - np.eye(1, 81, 9)), np.zeros(1), np.zeros(1))  # f(0|0) = f(0|1)
-LIMITED = Game(GAME.error, GAME.cost, GAME.budget, SAME, mass=GAME.mass)
+LIMITED = Game(GAME.error, GAME.cost, GAME.budget, rows=SAME, mass=GAME.mass)
 
 
 @pytest.mark.parametrize("game", [GAME.with_budget(GAME.least_loss), Alternatives((GAME, GAME)), LIMITED])
 def test_the_first_order_solver_says_what_it_is_not_for(game):
     with pytest.raises(ParameterError, match="first order"):
-        solve(game, 0.01, method="first order")
+        solve(game, tolerance=0.01, method="first order")
 
 
 @pytest.mark.parametrize("game", [Game(GAME.error, GAME.cost, GAME.budget), Alternatives((GAME, GAME)), LIMITED])
@@ -309,11 +312,11 @@ def test_what_tells_nothing_is_not_taken_where_it_leaves_the_radius():
 def test_the_first_order_solver_goes_by_the_certificate_and_not_by_what_it_sees(monkeypatch):
     seen = RegretMatching.bounds
     monkeypatch.setattr(RegretMatching, "bounds", lambda own: (seen(own)[1], *seen(own)[1:]))  # as if there
-    assert solve(euclid_game(6, 4, 0.5), 0.01, method="first order").status is Status.OPTIMAL
+    assert solve(euclid_game(6, 4, 0.5), tolerance=0.01, method="first order").status is Status.OPTIMAL
 
 
 def test_where_nobody_errs_the_first_order_solver_is_done():
-    solution = solve(Game(0 * GAME.error, GAME.cost, GAME.budget), 0.01, method="first order")
+    solution = solve(Game(0 * GAME.error, GAME.cost, GAME.budget), tolerance=0.01, method="first order")
     assert (solution.privacy, solution.bound, solution.status) == (0, 0, Status.OPTIMAL)
 
 
@@ -357,21 +360,21 @@ def test_sparse_laws_are_checked_like_others(law):
 @pytest.mark.parametrize("budget", [0.01, 0.03])
 def test_the_first_order_solver_is_patient_with_a_small_budget(budget):
     game = euclid_game(6, 6, 0.5).with_budget(budget)
-    solution = solve(game, 0.01, method="first order")
+    solution = solve(game, tolerance=0.01, method="first order")
     assert solution.status is Status.OPTIMAL
     assert 0.99 * optimum(game) <= solution.privacy
 
 
 def test_time_that_runs_out_leaves_an_honest_gap():
     game = euclid_game(10, 10, 0.5)
-    solution = solve(game, 1e-9, method="first order", time_limit=0.0)
+    solution = solve(game, tolerance=1e-9, method="first order", time_limit=0.0)
     assert solution.status is Status.TIME_LIMIT
     assert solution.privacy <= optimum(game) <= solution.bound
 
 
 def test_a_gap_that_single_precision_cannot_close_is_told_and_not_sought_for_ever():
     game = euclid_game(3, 3, 0.5)
-    solution = solve(game, 1e-12, method="first order")
+    solution = solve(game, tolerance=1e-12, method="first order")
     assert solution.status is Status.STALLED
     assert solution.privacy <= optimum(game) * (1 + 1e-9)
     assert 0 < solution.optimality_gap < 1e-2

@@ -115,8 +115,8 @@ def test_the_next_place_gains_on_a_grid_where_many_mechanisms_are_optimal(share,
 @pytest.mark.parametrize("budget", [0.05, 0.2, 0.5])
 def test_a_coin_is_replaced_by_what_the_second_game_likes(budget):
     prior = zipf(5, 2)
-    game = Game.from_prior(prior, 1 - np.eye(5), 1 - np.eye(5), budget)
-    second = Game.from_prior(prior, grid_distances(1, 5), 1 - np.eye(5), budget)
+    game = Game.from_prior(prior, privacy=1 - np.eye(5), quality=1 - np.eye(5), budget=budget)
+    second = Game.from_prior(prior, privacy=grid_distances(1, 5), quality=1 - np.eye(5), budget=budget)
     solution = solve(game)
     assert solution.method is Method.CLOSED_FORM
     preferred = prefer(solution, second)
@@ -159,9 +159,9 @@ CHAIN = MarkovProfile.from_matrix([[0.2, 0.5, 0.3, 0], [0.1, 0.1, 0, 0.8], [0, 0
 def test_a_causal_mechanism_stays_causal(share):
     metric = from_matrix(grid_distances(2, 2))
     scenario = Scenario.present_future("unknown")
-    game = Game.from_scenario(CHAIN, scenario, total(metric), total(squared(metric)))
+    game = Game.from_scenario(CHAIN, scenario, privacy=total(metric), quality=total(squared(metric)))
     game = game.with_budget(share * game.saturation)
-    second = Game.from_scenario(CHAIN, scenario, hamming(), hamming())
+    second = Game.from_scenario(CHAIN, scenario, privacy=hamming(), quality=hamming())
     solution = solve(game)
     preferred = prefer(solution, second)
     assert_preferred(solution, second, preferred)
@@ -173,7 +173,7 @@ def test_a_causal_mechanism_stays_causal(share):
 def test_places_that_only_the_second_game_knows_keep_their_rows():
     prior = np.r_[zipf(4, 1), 0]
     distance = grid_distances(1, 5)
-    first = Game.from_prior(prior, distance, distance**2, 0.3)
+    first = Game.from_prior(prior, privacy=distance, quality=distance**2, budget=0.3)
     second = random_game(3, 4, 5, 5, 1.0)
     solution = solve(first)
     assert_preferred(solution, second, prefer(solution, second))

@@ -212,7 +212,11 @@ def curve(
         budgets = np.linspace(game.least_loss, game.saturation, points)
     with progress_bar("tracing") as tell:
         found = trade_off(
-            game, budgets, tolerance, breakpoints, progress=lambda k, width: tell(f"{k} points, {width:.3g} apart")
+            game,
+            budgets=budgets,
+            tolerance=tolerance,
+            breakpoints=breakpoints,
+            progress=lambda k, width: tell(f"{k} points, {width:.3g} apart"),
         )
     columns = ("budget", "privacy", "bound", "price", "quality_loss")
     table = pd.DataFrame({name: getattr(found, name) for name in columns})

@@ -105,7 +105,7 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
     curves: dict[str, Curve] = {}
     solutions: dict[tuple[str, float], Solution] = {}
     for name, scenario in SCENARIOS.items():
-        game = Game.from_scenario(profile, scenario, total(metres), total(squared(metres)))
+        game = Game.from_scenario(profile, scenario, privacy=total(metres), quality=total(squared(metres)))
         for share in SHARES:
             advance(f"{name}, budget {share:.0%}")
             affordable = game.with_budget(share * game.saturation)
@@ -116,7 +116,7 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
         curves[name] = trade_off(game, budgets=np.linspace(0, game.saturation, 21))
     advance("designing the codebook")
     scenario = Scenario.past_present(memory=1)
-    game = Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres))
+    game = Game.from_scenario(profile, Scenario.sporadic(), privacy=metres, quality=squared(metres))
     codebook = design(profile, scenario, metres, squared(metres), budget=CODEBOOK_SHARE * game.saturation)
     codebook.save(out / "person.hideseek")
     advance("exposing a day")

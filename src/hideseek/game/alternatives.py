@@ -30,8 +30,8 @@ class Alternatives:
     The paper's alternative quantifications: maximise the ``average`` (weighted by ``weights``, uniform by default)
     or the ``minimum`` privacy over the games. Every game's budget holds. The adversary knows which game is played.
 
-    >>> one = Game.from_prior([0.5, 0.5], 1 - np.eye(2), 1 - np.eye(2), budget=0.2)
-    >>> two = Game.from_prior([0.9, 0.1], 1 - np.eye(2), 1 - np.eye(2), budget=0.2)
+    >>> one = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.2)
+    >>> two = Game.from_prior([0.9, 0.1], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.2)
     >>> Alternatives((one, two), "minimum").weights
     array([0.5, 0.5])
     """

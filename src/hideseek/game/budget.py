@@ -38,4 +38,4 @@ def budget_through_time(
 ) -> float:
     """As :func:`budget_of`, where it takes so much to tell nothing about the places of one access."""
     alone = Scenario(target=scenario.release, release=scenario.release, quality=scenario.quality)
-    return budget_of(text, Game.from_scenario(profile, alone, privacy, quality), owner)
+    return budget_of(text, Game.from_scenario(profile, alone, privacy=privacy, quality=quality), owner)

@@ -94,7 +94,7 @@ class BeliefGame:
                 "quality", owner, "a metric of the place and its release", "one that looks at earlier ones"
             )
         limit = scalar(budget, "budget", owner)
-        base = Game.from_scenario(profile, replace(scenario, seen=()), d_p, d_q)
+        base = Game.from_scenario(profile, replace(scenario, seen=()), privacy=d_p, quality=d_q)
         cost = base.cost / base.mass[:, None]
         least = float(cost.min(axis=1).max())
         if limit < least:
@@ -141,7 +141,12 @@ class BeliefGame:
         on = np.flatnonzero(belief)
         mass = belief[on]
         return Game(
-            self.error[:, on] * mass, self.cost[on] * mass[:, None], self.budget, None, mass, inputs=self.states[on]
+            self.error[:, on] * mass,
+            self.cost[on] * mass[:, None],
+            self.budget,
+            rows=None,
+            mass=mass,
+            inputs=self.states[on],
         )
 
     def learned(self, belief: npt.ArrayLike, table: FloatArray, release: int) -> FloatArray:

@@ -348,7 +348,9 @@ class Player:
             cuts = self.cuts @ game.moves.T
             future, weight = folded(cuts - cuts.min(axis=0), 0.0), self.planner.discount
             if not self.lexicographic:
-                chosen = solve(Alternatives((now, future), weights=np.array([1, weight]) / (1 + weight)), ROUGH)
+                chosen = solve(
+                    Alternatives((now, future), weights=np.array([1, weight]) / (1 + weight)), tolerance=ROUGH
+                )
             if self.lexicographic or chosen.privacies[0] < floor:
                 chosen = prefer(best, future)
         laws = np.tile(mass[possible] @ chosen.mechanism.table, (len(inputs), 1))

@@ -22,7 +22,7 @@ from hideseek.util.arrays import FloatArray
 def closed_forms(game: Game) -> Iterator[Claim]:
     """The candidates that may be optimal for this game.
 
-    >>> game = Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
+    >>> game = Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
     >>> [len(answer.table) for answer in closed_forms(game)]
     [2]
     """

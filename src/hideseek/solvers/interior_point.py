@@ -26,6 +26,7 @@ from scipy import sparse
 from hideseek.errors import broken_rule
 from hideseek.game.alternatives import Alternatives
 from hideseek.game.game import Game
+from hideseek.game.linear_rows import LinearRows
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import relative_gap, rounding_of, upper_bound
 from hideseek.solvers.claim import Claim, one_hot
@@ -283,7 +284,8 @@ def game_answer(
 class LeastLoss:
     """The cheapest mechanism that keeps a game's rows: ``bound`` <= least possible loss <= ``quality_loss``.
 
-    Where the rows are stricter than what they stand for, none that keeps them loses less than ``within``.
+    ``optimality_gap`` is the relative distance of the two. Where the rows are stricter than what they stand for, no
+    mechanism that keeps them loses less than ``within``.
     """
 
     mechanism: Mechanism
@@ -294,35 +296,56 @@ class LeastLoss:
 
 
 @checked
-def least_loss(game: Game, tolerance: float = 1e-6) -> LeastLoss:
+def least_loss(game: Game, *, tolerance: float = 1e-6) -> LeastLoss:
     """The mechanism of least expected quality loss that keeps the game's rows, with the proof.
 
-    The rows must be the same for every release (:meth:`LinearRows.for_each_release`); error and budget play no part. No
-    mechanism loses less than ``bound``, by weak duality; ``optimality_gap`` is relative, and ends at ``tolerance`` or where
-    rounding does.
+    Parameters
+    ----------
+    game
+        With rows that are the same for every release (:meth:`LinearRows.for_each_release`); error and budget play no
+        part.
+    tolerance
+        The optimality gap at which to stop; rounding may stop it earlier.
 
+    Returns
+    -------
+    LeastLoss
+        No mechanism that keeps the rows loses less than its ``bound``, by weak duality.
+
+    Raises
+    ------
+    ParameterError
+        If the game has no such rows.
+
+    Examples
+    --------
     >>> from dataclasses import replace
     >>> from hideseek.game.linear_rows import LinearRows
     >>> twice = LinearRows.for_each_release([[1, -2], [-2, 1]], releases=2)  # neither is twice as likely as the other
-    >>> game = Game.from_prior([0.5, 0.5], 1 - np.eye(2), 1 - np.eye(2), budget=1)
+    >>> game = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)
     >>> least = least_loss(replace(game, rows=twice))
     >>> round(least.quality_loss, 6), least.optimality_gap <= 1e-6
     (0.333333, True)
     """
     if game.rows is None or game.rows.block is None:
         raise broken_rule("game", "least_loss", "one with rows that are the same for every release", "another")
+    return cheapest_with(game, game.rows, tolerance)
+
+
+def cheapest_with(game: Game, rows: LinearRows, tolerance: float) -> LeastLoss:
+    """The interior point's cheapest mechanism, mended, and the bound that its multipliers prove."""
     inputs, releases = game.cost.shape
     unit = game.saturation or 1.0
     cost = game.cost / unit
     nothing = np.zeros((0, inputs))
     enough = 2 * float(cost.mean(axis=1).sum()) + 1  # a budget that never binds
     point, _, _ = interior_point(Program(cost, rows_of(game), nothing, cost, enough, inputs), 1e-2 * tolerance)
-    table = onto_rows(stochastic(point.values, lambda: np.full(game.cost.shape, 1 / releases)), game.rows)
+    table = onto_rows(stochastic(point.values, lambda: np.full(game.cost.shape, 1 / releases)), rows)
     if game.saturation <= np.vdot(game.cost, table):
         table = one_hot(game.cost.sum(axis=0).argmin(), inputs, releases)
     loss = float(np.vdot(game.cost, table))
     # where nothing is to be guessed and a unit of loss is worth 1, the bound on the game is what can still be saved
-    unguessed = Alternatives((Game(np.zeros((1, inputs)), game.cost, loss, game.rows),))
+    unguessed = Alternatives((Game(np.zeros((1, inputs)), game.cost, loss, rows=rows),))
     multipliers = point.weight[inputs:].ravel() * unit
     answer = Claim(table, (np.ones((releases, 1)),), np.ones(1), np.ones(1), multipliers)
     bound = max(0.0, loss - upper_bound(unguessed, answer, rounding_of(unguessed)))

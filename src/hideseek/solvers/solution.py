@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from hideseek.game.alternatives import Alternatives
 from hideseek.game.game import Game
@@ -11,6 +12,10 @@ from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import Certificate
 from hideseek.solvers.growing_program import Pairs
 from hideseek.util.arrays import FloatArray, Matrix, dense
+from hideseek.util.display import html_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Status(StrEnum):
@@ -34,15 +39,31 @@ class Method(StrEnum):
     FULL_PROGRAM = "full program"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """A mechanism with the proof of how good it is: ``privacy`` <= value of the game <= ``bound``.
 
-    ``privacy`` is what the returned table guarantees against the best attack, ``bound`` what no mechanism can exceed;
-    ``optimality_gap`` is their relative distance. Where a radius or a spanner restricts, ``within`` is what none exceeds that
-    keeps to it, and ``unrestricted`` the solution that proves the bound. ``attacks``, ``prices``, ``privacies`` and
-    ``losses`` have one entry for each game solved together; ``attack``, ``price`` and ``quality_loss`` are those of the
-    first. ``end`` holds the (guess, release) that hurt in the double oracle's program.
+    Attributes
+    ----------
+    game
+        What was solved.
+    mechanism
+        The mechanism.
+    privacy
+        The adversary's expected error under the best attack on this mechanism: certain.
+    bound
+        What no mechanism exceeds.
+    optimality_gap
+        The relative distance of ``privacy`` and ``bound``.
+    within, unrestricted
+        Where a radius or a spanner restricts the mechanism: what none exceeds that keeps to it, and the solution
+        without the restriction, which proves ``bound``.
+    attacks, prices, privacies, losses
+        One entry for each game solved together; ``attack``, ``price`` and ``quality_loss`` are those of the first.
+    status, method, iterations
+        How the solve ended, how it was done, and in how many rounds.
+    end
+        The (guess, release) whose rows are binding in the double oracle's program: the ``start`` for a similar game.
     """
 
     game: Game | Alternatives
@@ -75,6 +96,35 @@ class Solution:
     def quality_loss(self) -> float:
         """The expected quality loss of the returned table."""
         return float(self.losses[0])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The mechanism as a picture [input, release], on axes of your own or new ones."""
+        from hideseek.plots.solutions import draw_mechanism
+
+        title = f"Privacy {self.privacy:.4g}, of at most {self.bound:.4g}"
+        return draw_mechanism(self.mechanism.table, title, ax)
+
+    def _facts(self) -> dict[str, object]:
+        budget = self.game.budget if isinstance(self.game, Game) else self.game.games[0].budget
+        return {
+            "privacy": f"{self.privacy:.6g}",
+            "no mechanism exceeds": f"{self.bound:.6g}",
+            "optimality gap": f"{self.optimality_gap:.1e}",
+            "quality loss": f"{self.quality_loss:.6g} of {budget:.6g}",
+            "status": str(self.status),
+            "method": f"{self.method}, {self.iterations} rounds",
+        }
+
+    def __repr__(self) -> str:
+        facts = self._facts()
+        return (
+            f"Solution ({facts['status']}): privacy {facts['privacy']}, no mechanism exceeds "
+            f"{facts['no mechanism exceeds']}\n  quality loss {facts['quality loss']}; "
+            f"optimality gap {facts['optimality gap']}; by {facts['method']}"
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table("Solution", self._facts())
 
 
 def finished(

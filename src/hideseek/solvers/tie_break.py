@@ -33,17 +33,39 @@ ENOUGH = 1e-4  # relative gap of the second game's value: a preference, not a cl
 
 
 @checked
-def prefer(solution: Solution, second: Game, tolerance: float = 1e-6, start: Pairs | None = None) -> Solution:
+def prefer(solution: Solution, second: Game, *, tolerance: float = 1e-6, start: Pairs | None = None) -> Solution:
     """Of the mechanisms that are as good as the ``solution`` of its game, the one that is best for a ``second`` game.
 
-    The second game has the inputs and releases of the first; only its ``error`` counts, to a relative 1e-4. Privacy in
-    the first game falls by at most ``tolerance``, relative; the program aims at a thousandth of that. Bound, attacks,
-    prices and status stay those of the ``solution``, and so does the mechanism where no more than that is gained. The
-    ``end`` is that of this program: the ``start`` of one for games like these.
+    Bound, attacks, prices and status stay those of the ``solution``, and so does the mechanism where no more than the
+    tolerance is gained.
 
+    Parameters
+    ----------
+    solution
+        Of a single game.
+    second
+        A game with the inputs and releases of the first, of which only ``error`` counts, to a relative 1e-4.
+    tolerance
+        The share by which privacy in the first game may fall; the program aims at a thousandth of that.
+    start
+        The ``end`` of a preference between games like these.
+
+    Returns
+    -------
+    Solution
+        Of the first game; its ``end`` is that of this program.
+
+    Raises
+    ------
+    ParameterError
+        If the solution is one of several games, or the second game has other inputs or releases.
+
+    Examples
+    --------
     >>> from hideseek.solvers.dispatch import solve
-    >>> game = Game.from_prior([0.5, 0.3, 0.2], 1 - np.eye(3), 1 - np.eye(3), budget=0.2)
-    >>> second = Game.from_prior([0.5, 0.3, 0.2], [[0, 1, 9], [1, 0, 9], [9, 9, 0]], 1 - np.eye(3), budget=0.2)
+    >>> prior, differ = [0.5, 0.3, 0.2], 1 - np.eye(3)
+    >>> game = Game.from_prior(prior, privacy=differ, quality=differ, budget=0.2)
+    >>> second = Game.from_prior(prior, privacy=[[0, 1, 9], [1, 0, 9], [9, 9, 0]], quality=differ, budget=0.2)
     >>> solution = solve(game)
     >>> preferred = prefer(solution, second)
     >>> [round(found.privacy, 6) for found in (solution, preferred)]
@@ -52,6 +74,14 @@ def prefer(solution: Solution, second: Game, tolerance: float = 1e-6, start: Pai
     [0.84, 1.8]
     """
     tolerance = scalar(tolerance, "tolerance", "prefer", "a number > 0", least=np.finfo(float).tiny)
+    first = checked_first(solution, second)
+    if least_errors(second.error, solution.mechanism.table).sum() >= second.prior_risk * (1 - tolerance):
+        return replace(solution, end=start)  # no mechanism is worth more than one that reveals nothing
+    return preferred(solution, first, second, tolerance, start)
+
+
+def checked_first(solution: Solution, second: Game) -> Game:
+    """The one game of a solution, which the second must resemble."""
     first = solution.game
     if not isinstance(first, Game):
         raise broken_rule("solution", "prefer", "the solution of a single Game", f"one of {type(first).__name__}")
@@ -59,8 +89,11 @@ def prefer(solution: Solution, second: Game, tolerance: float = 1e-6, start: Pai
         if not np.array_equal(getattr(first, name), getattr(second, name)):
             rule = "a game with the inputs and releases of the first"
             raise broken_rule("second", "prefer", rule, f"other {name}")
-    if least_errors(second.error, solution.mechanism.table).sum() >= second.prior_risk * (1 - tolerance):
-        return replace(solution, end=start)  # no mechanism is worth more than one that tells nothing
+    return first
+
+
+def preferred(solution: Solution, first: Game, second: Game, tolerance: float, start: Pairs | None) -> Solution:
+    """The solution with the better table, where there is one and it can be proved."""
     try:
         oracle = _Preference(solution, second, tolerance, start)
         found = oracle.best_table()
@@ -96,7 +129,9 @@ class _Preference(RestrictedProgram):
         first = as_alternatives(solution.game).games[0]
         # free of charge, since the first game's budget is the only one, and in the first game's unit
         error = second.error * ((first.prior_risk or 1.0) / second.prior_risk)
-        free = Game(error, np.zeros_like(first.cost), 0.0, first.rows, inputs=first.inputs, releases=first.releases)
+        free = Game(
+            error, np.zeros_like(first.cost), 0.0, rows=first.rows, inputs=first.inputs, releases=first.releases
+        )
         super().__init__(Alternatives((first, free), Objective.MINIMUM), start)
 
     def _first_program(self) -> None:

@@ -30,6 +30,7 @@ from hideseek.solvers.solution import Method, Solution, Status
 from hideseek.util.arrays import FloatArray, scalar
 from hideseek.util.boundary import checked
 
+OWNER = "solve_worst_case"
 LARGEST = 200_000  # inputs x releases x guesses: beyond this the mixed-integer program is hopeless
 STRICTLY = (
     1e-6  # a provoked guess is the best by this share of the prior risk, so that the adversary is not indifferent
@@ -38,27 +39,59 @@ INDIFFERENT = 1e-9  # guesses that are this close, in the same unit, count as eq
 
 
 @checked
-def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60.0) -> Solution:
-    """The mechanism under which an adversary of least expected error errs most on the input that he guesses best.
+def solve_worst_case(game: Game, *, tolerance: float = 1e-6, time_limit: float = 60.0) -> Solution:
+    """The mechanism that maximises the adversary's expected error on the input where that error is smallest.
 
-    >>> game = Game.from_prior([0.5, 0.3, 0.2], 1 - np.eye(3), 1 - np.eye(3), budget=0.2)
+    Parameters
+    ----------
+    game
+        A small one, whose inputs are its targets and have probabilities, without extra rows.
+    tolerance
+        The optimality gap up to which the status is "optimal".
+    time_limit
+        Seconds for the mixed-integer program.
+
+    Returns
+    -------
+    Solution
+        Its ``privacy`` and ``bound`` are those of the worst input; the bound need not be met.
+
+    Raises
+    ------
+    ParameterError
+        If the game is not of this kind.
+    SizeError
+        If inputs x releases x guesses are too many.
+
+    Examples
+    --------
+    >>> game = Game.from_prior([0.5, 0.3, 0.2], privacy=1 - np.eye(3), quality=1 - np.eye(3), budget=0.2)
     >>> solution = solve_worst_case(game)
     >>> round(solution.privacy, 4), round(worst_error(game, solve(game).mechanism.table), 4)
     (0.2, 0.0)
     """
-    owner = "solve_worst_case"
-    scalar(time_limit, "time_limit", owner)
-    scalar(tolerance, "tolerance", owner)
+    for name, value in (("time_limit", time_limit), ("tolerance", tolerance)):
+        scalar(value, name, OWNER)
+    check_game(game)
+    return best_found(game, tolerance, time_limit)
+
+
+def check_game(game: Game) -> None:
+    """Refuse a game that the program is not for, or that is too large for it."""
     if not game.mass.size or game.rows is not None:
         rule = "one whose inputs have probabilities (from_prior, from_scenario), without extra rows"
-        raise broken_rule("game", owner, rule, "one with extra rows" if game.mass.size else "one without probabilities")
+        raise broken_rule("game", OWNER, rule, "one with extra rows" if game.mass.size else "one without probabilities")
     size = game.error.size * game.cost.shape[1]
     if size > LARGEST:
         text = f"The worst case over {len(game.cost)} inputs is a mixed-integer program with {size} variables"
         raise SizeError(f"{text}; at most {LARGEST} are allowed. Use fewer places.", 8 * size)
     if game.guesses.shape[1] != game.inputs.shape[1]:
         rule = "one whose inputs are its targets, so that the worst case over the one is that over the other"
-        raise broken_rule("game", owner, rule, "a scenario in which 'known' is not 'target'")
+        raise broken_rule("game", OWNER, rule, "a scenario in which 'known' is not 'target'")
+
+
+def best_found(game: Game, tolerance: float, time_limit: float) -> Solution:
+    """The best table found, with the relaxed program's bound."""
     risk, unit = game.prior_risk or 1.0, max(game.budget, 1e-3 * game.saturation) or 1.0
     scaled = Game(game.error / risk, game.cost / unit, game.budget / unit, mass=game.mass)
     bound, price = relaxed_bound(scaled)
