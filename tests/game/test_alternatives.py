@@ -119,7 +119,7 @@ def test_causal_games_of_two_profiles_can_be_solved_together():
         ([relabelled(euclid_game(2, 2, 0.5), k) for k in (0, 1)], {}, "other inputs in game 1"),
         ([euclid_game(2, 2, 0.5)] * 2, {"objective": "best"}, "one of 'average', 'minimum'"),
         ([euclid_game(2, 2, 0.5)] * 2, {"weights": np.array([0.5, 0.6])}, "sum to 1"),
-        ([euclid_game(2, 2, 0.5)] * 2, {"weights": np.array([1.0])}, "one a game"),
+        ([euclid_game(2, 2, 0.5)] * 2, {"weights": np.array([1.0])}, "one per game"),
     ],
 )
 def test_bad_alternatives_are_refused(games, options, match):
@@ -269,7 +269,7 @@ def test_rows_must_fit_the_game():
     game = euclid_game(2, 2, 0.5)
     with pytest.raises(ParameterError, match="16 entries"):
         Game(game.error, game.cost, 1.0, rows=LinearRows(sparse.csr_array(np.ones((1, 5))), np.zeros(1), np.ones(1)))
-    with pytest.raises(ParameterError, match="one a row"):
+    with pytest.raises(ParameterError, match="one per row"):
         LinearRows(sparse.csr_array(np.ones((2, 16))), np.zeros(1), np.ones(2))
     with pytest.raises(ParameterError, match="at most 'upper'"):
         LinearRows(sparse.csr_array(np.ones((1, 16))), np.ones(1), np.zeros(1))
@@ -282,7 +282,7 @@ def test_an_answer_that_looks_ahead_is_made_causal_before_it_is_certified():
     nothing = np.zeros(len(game.rows.lower))
     answer = Claim(planned.mechanism.table, planned.attacks, planned.prices, np.ones(1), nothing)
     certificate = certify(Alternatives((game,)), answer, safe=np.eye(16)[[4 * a + b for a, b in game.inputs]])
-    table = certificate.answer.table
+    table = certificate.claim.table
     assert np.abs(game.rows.matrix @ table.ravel()).max() <= 1e-12
     np.testing.assert_allclose(table.sum(axis=1), 1)
     best = solve(game)

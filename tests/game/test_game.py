@@ -149,7 +149,7 @@ def test_bad_numbers_are_refused_by_name_rule_and_value(prior, d_p, d_q, budget,
 def test_shapes_that_disagree_are_refused():
     with pytest.raises(ParameterError, match="one row for each of the 3 columns"):
         Game(np.zeros((2, 3)), np.zeros((2, 2)), 1.0)
-    with pytest.raises(ParameterError, match="one an input"):
+    with pytest.raises(ParameterError, match="one per input"):
         Game(np.zeros((2, 3)), np.zeros((3, 2)), 1.0, mass=np.array([0.5, 0.5]))
     with pytest.raises(ParameterError, match="'inputs' parameter of Game"):
         Game(np.zeros((2, 3)), np.zeros((3, 2)), 1.0, inputs=np.zeros((2, 1)))

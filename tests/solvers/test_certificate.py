@@ -113,7 +113,7 @@ def test_a_corrupted_answer_is_refused_or_repaired(name):
         certificate = certify(PROBLEM, CORRUPTIONS[name])
     except CertificateError:
         return
-    repaired = certificate.answer
+    repaired = certificate.claim
     assert (repaired.table >= 0).all()
     np.testing.assert_allclose(repaired.table.sum(axis=1), 1, atol=1e-12)
     assert (GAME.cost * repaired.table).sum() <= GAME.budget * (1 + 1e-9)
@@ -269,5 +269,5 @@ def test_zero_loss_choices_survive_the_repair():
     over = np.array([[0.3, 0.7 - 1e-9, 1e-9], [0.3, 0.7, 0]])
     best = Claim(over, (np.full((3, 2), 0.5),), np.array([1.0]), np.ones(1), np.zeros(0))
     certificate = certify(Alternatives((game,)), best)
-    np.testing.assert_allclose(certificate.answer.table[0], [0.3, 0.7, 0], atol=1e-8)
+    np.testing.assert_allclose(certificate.claim.table[0], [0.3, 0.7, 0], atol=1e-8)
     assert certificate.losses[0] == 0

@@ -58,9 +58,9 @@ def larger():
 
 def test_the_laws_and_the_attack_of_a_large_map_are_sparse(larger):
     assert LARGER.cost.size > LARGE
-    assert isinstance(larger.mechanism.laws, sparse.csr_array)
+    assert isinstance(larger.mechanism.distributions, sparse.csr_array)
     assert isinstance(larger.attacks[0], sparse.csr_array)
-    assert larger.mechanism.laws.nnz < 5 * 522  # the optimum has about two releases an input
+    assert larger.mechanism.distributions.nnz < 5 * 522  # the optimum has about two releases an input
 
 
 def test_what_is_certified_of_sparse_tables_holds_for_the_dense_ones(larger):
@@ -131,10 +131,10 @@ def test_a_sparse_answer_with_inputs_that_never_occur_is_certified(larger):
     distance = LARGER.error / LARGER.mass
     game = Game.from_prior(never / never.sum(), privacy=distance, quality=distance**2, budget=1e9)
     game = game.with_budget(0.5 * game.saturation)
-    answer = Claim(larger.mechanism.laws, larger.attacks, larger.prices, np.ones(1), np.zeros(0))
+    answer = Claim(larger.mechanism.distributions, larger.attacks, larger.prices, np.ones(1), np.zeros(0))
     found = certify(as_alternatives(game), answer)
     law = never @ larger.mechanism.table / never.sum()
-    np.testing.assert_allclose(found.answer.table.toarray()[3], law, atol=0.05)
+    np.testing.assert_allclose(found.claim.table.toarray()[3], law, atol=0.05)
     assert found.privacy <= found.bound
 
 

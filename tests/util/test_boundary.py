@@ -180,7 +180,10 @@ def calls(folder):
         ),
         "MarkovProfile.probability": (t.profile.probability, {"sequence": (0, 1)}),
         "MarkovProfile.sample": (t.profile.sample, {"steps": 2, "count": 1, "seed": 0}),
-        "Mechanism": (hs.Mechanism, {"laws": HALF} | dict.fromkeys(("inputs", "releases"), np.array([[0], [1]]))),
+        "Mechanism": (
+            hs.Mechanism,
+            {"distributions": HALF} | dict.fromkeys(("inputs", "releases"), np.array([[0], [1]])),
+        ),
         "Metric": (
             hs.Metric,
             {"name": "x", "unit": "m", "between": t.metric.between, "looks_back": False, "recipe": None},

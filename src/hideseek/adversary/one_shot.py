@@ -42,8 +42,8 @@ def expected_error(game: Game, mechanism: Mechanism, attack: FloatArray | None =
 
 def errors_of(game: Game, mechanism: Mechanism, owner: str) -> FloatArray:
     """The adversary's expected error by guess and release, [guess, release]."""
-    shaped(mechanism.laws, (game.error.shape[1], None), "mechanism", owner)
-    return np.asarray(game.error @ mechanism.laws)
+    shaped(mechanism.distributions, (game.error.shape[1], None), "mechanism", owner)
+    return np.asarray(game.error @ mechanism.distributions)
 
 
 @checked

@@ -167,7 +167,7 @@ def solve_command(
     known, release = ("known", scenario.known, game.inputs), ("release", scenario.release, game.releases)
     guess = ("guess", scenario.target, game.guesses)
     if table_path is not None:
-        write_table(table_path, solution.mechanism.laws, known, release, centres)
+        write_table(table_path, solution.mechanism.distributions, known, release, centres)
     if attack_path is not None:
         write_table(attack_path, solution.attacks[0], release, guess, centres)
     if as_json:

@@ -23,17 +23,32 @@ class Objective(StrEnum):
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Alternatives:
-    """One mechanism for several games (priors, histories, services), each with its own budget.
+    """One mechanism for several games (priors, histories, services): the paper's alternative quantifications.
 
-    The paper's alternative quantifications: maximise the ``average`` (weighted by ``weights``, uniform by default)
-    or the ``minimum`` privacy over the games. Every game's budget holds. The adversary knows which game is played.
+    Every game's budget holds. The adversary knows which game is played.
 
+    Parameters
+    ----------
+    games
+        With the same inputs, releases and extra rows.
+    objective
+        Whether to maximise the "average" or the "minimum" privacy over the games.
+    weights
+        [games]: the probability of each game, for the average. Uniform by default.
+
+    Raises
+    ------
+    ParameterError
+        If the games differ in inputs, releases or rows, or the weights are no distribution.
+
+    Examples
+    --------
     >>> one = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.2)
     >>> two = Game.from_prior([0.9, 0.1], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.2)
-    >>> Alternatives((one, two), "minimum").weights
-    array([0.5, 0.5])
+    >>> Alternatives((one, two), "minimum")
+    Alternatives: 2 games, maximising the minimum of their privacies
     """
 
     games: tuple[Game, ...]
@@ -59,9 +74,12 @@ class Alternatives:
         weights = np.asarray(self.weights, dtype=np.float64)
         weights = distribution(weights if weights.size else np.full(len(games), 1 / len(games)), "weights", owner)
         if len(weights) != len(games):
-            raise broken_rule("weights", owner, f"{len(games)} numbers, one a game", len(weights))
+            raise broken_rule("weights", owner, f"{len(games)} numbers, one per game", len(weights))
         for name, value in (("games", games), ("objective", objective), ("weights", weights)):
             object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"Alternatives: {len(self.games)} games, maximising the {self.objective} of their privacies"
 
 
 def as_alternatives(game: Game | Alternatives) -> Alternatives:

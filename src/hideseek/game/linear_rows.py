@@ -17,13 +17,32 @@ from hideseek.util.boundary import checked
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearRows:
     """Extra linear rows on a mechanism: ``lower <= matrix @ f.ravel() <= upper``, f[i, o] laid out row by row.
 
     Each row is kept in units of its largest coefficient, so that solvers and certificates mean the same by a tolerance.
-    ``mend``, where given, turns a row-stochastic table that nearly meets the rows into one that does, to rounding.
-    ``block`` is what :meth:`for_each_release` repeats, from which a solver gains much.
+
+    Parameters
+    ----------
+    matrix
+        [rows, inputs x releases].
+    lower, upper
+        [rows]: limits, of which -inf and inf are none.
+    mend
+        Turns a row-stochastic table that nearly meets the rows into one that does, to rounding.
+    block
+        What :meth:`for_each_release` repeats, [rows, inputs], from which a solver gains much.
+
+    Raises
+    ------
+    ParameterError
+        If the shapes do not fit, a coefficient is not finite, or a lower limit exceeds the upper one.
+
+    Examples
+    --------
+    >>> LinearRows([[1, 0, 0, -1]], lower=[0], upper=[0])  # f(0|0) = f(1|1)
+    LinearRows: 1 row over 4 probabilities
     """
 
     matrix: sparse.csr_array
@@ -37,7 +56,7 @@ class LinearRows:
         lower, upper = (np.asarray(side, dtype=np.float64) for side in (self.lower, self.upper))
         count = matrix.shape[0]
         if lower.shape != (count,) or upper.shape != (count,):
-            rule = f"arrays of {count} numbers, one a row"
+            rule = f"arrays of {count} numbers, one per row"
             raise broken_rule("lower and upper", "LinearRows", rule, f"{lower.shape} and {upper.shape}")
         wrong = ~(lower <= upper)
         if wrong.any():
@@ -53,11 +72,21 @@ class LinearRows:
 
     @classmethod
     def for_each_release(cls, block: npt.ArrayLike | sparse.csr_array, releases: int) -> LinearRows:
-        """The same rows for every release:  ``block @ f[:, o] <= 0``, the block being [row, input].
+        """The same rows for every release:  ``block @ f[:, o] <= 0``.
 
-        A constant mechanism must keep them with something to spare: each row's coefficients sum to less than 0. So a
-        table that breaks them is mended by mixing it with its mean law, just enough, first in the releases concerned.
+        A table that breaks them is mended by mixing it with its average distribution, just enough, first in the
+        releases concerned.
 
+        Parameters
+        ----------
+        block
+            [rows, inputs], each row with coefficients that sum to less than 0, so that a constant mechanism keeps it
+            with something to spare.
+        releases
+            How many releases there are.
+
+        Examples
+        --------
         >>> rows = LinearRows.for_each_release([[1, -2], [-2, 1]], releases=3)  # neither more than twice as likely
         >>> rows.matrix.shape, rows.mend(np.array([[0.5, 0.5, 0], [0.2, 0.8, 0]])).round(3).tolist()
         ((6, 6), [[0.472, 0.528, 0.0], [0.236, 0.764, 0.0]])
@@ -75,7 +104,7 @@ class LinearRows:
             raise broken_rule("block", owner, rule, f"{total[~(total < 0)][0]} in one of them")
 
         def mend(table: FloatArray) -> FloatArray:
-            """Mix releases, then the whole, with what is released on the mean: no other release moves far."""
+            """Mix releases, then the whole, with what is released on average: no other release moves far."""
             for whole in (False, True):
                 mean = table.mean(axis=0)
                 broken = np.maximum(own @ table, 0)
@@ -88,6 +117,10 @@ class LinearRows:
         matrix = sparse.kron(own, sparse.eye_array(releases), format="csr")
         count = matrix.shape[0]
         return cls(sparse.csr_array(matrix), np.full(count, -np.inf), np.zeros(count), mend, own)
+
+    def __repr__(self) -> str:
+        count, width = self.matrix.shape
+        return f"LinearRows: {count} {'row' if count == 1 else 'rows'} over {width} probabilities"
 
 
 def sparse_matrix(value: npt.ArrayLike | sparse.csr_array, parameter: str, owner: str) -> sparse.csr_array:
@@ -103,7 +136,7 @@ def sparse_matrix(value: npt.ArrayLike | sparse.csr_array, parameter: str, owner
 
 
 def causal_rows(groups: Sequence[tuple[int, IntArray]], releases: IntArray) -> LinearRows:
-    """The law of the releases up to a time must be the same for all inputs that agree up to that time.
+    """The distribution of the releases up to a time must be the same for all inputs that agree up to that time.
 
     ``groups`` holds pairs (length of the release's prefix, group label of each input), the shortest prefix first.
     """
@@ -120,7 +153,7 @@ def causal_rows(groups: Sequence[tuple[int, IntArray]], releases: IntArray) -> L
         levels.append((marginal, members, label))
 
     def mend(table: FloatArray) -> FloatArray:
-        """Give every input its group's mean law of the prefix, keeping its own law of what follows."""
+        """Give every input its group's average distribution of the prefix, and keep its own of what follows."""
         for marginal, members, label in levels:
             own = table @ marginal.T
             shared = ((members @ own) / members.sum(axis=1)[:, None])[label]

@@ -1,15 +1,16 @@
 """The same game again and again, at one belief after another, with a future that the belief leaves.
 
-With the joint law x[i, o] = b[i] f(o|i) for variables, only the right-hand sides of the program know the belief b:
+Variables are the joint distribution x[i, o] = b[i] f(o|i), so that only right-hand sides depend on the belief b:
 
     max  now sum_o y[o] + later sum_o t[o]     subject to   sum_o x[i, o] = b[i],   sum_{i,o} D[i, o] x[i, o] <= Q,
          y[o] <= sum_i E[g, i] x[i, o],   t[o] <= sum_i F[j, i] x[i, o],   sum_o y[o] >= least
 
 E[g, i] is the error of a guess g at i, D[i, o] the loss of a release, and the F[j] are cuts: linear functions of the
-joint law of a release, none of which the future is worth more than. So the basis that was optimal for one belief is
-dual feasible for the next, and HiGHS goes on from there; rows (guesses and cuts) and columns come as they are needed,
-and rows that have long not mattered go. What comes back is judged by the belief, the table and the multipliers alone:
-for any attack h, mixture m of cuts, price p >= 0 and need n >= 0 no table is worth more at any belief than
+joint distribution of a release, each of them an upper bound on the worth of the future. So the basis that was optimal
+for one belief is dual feasible for the next, and HiGHS goes on from there; rows (guesses and cuts) and columns come as
+they are needed, and rows that have long not mattered go. What comes back is judged by the belief, the table and the
+multipliers alone: for any attack h, mixture m of cuts, price p >= 0 and need n >= 0 no table is worth more at any
+belief than
 
     sum_i b[i] c[i] - n least   with
     c[i] = p Q + max_o ( (now + n) sum_g h(g|o) E[g, i] + later sum_j m(j|o) F[j, i] - p D[i, o] )
@@ -32,9 +33,9 @@ NEW_COLUMNS = 3  # of an input, added in a round
 ROOM = 4  # rows for every input and release before those that do not matter go
 IDLE = 4  # plays in which a row has not been binding before it may go
 ROUNDS = 60
-NOTHING = 1e-13  # the mass of an input below which its row of the program says nothing
+NOTHING = 1e-13  # the mass of an input below which its row of the program means nothing
 MISSED = 1e-7  # the share of the least privacy that may be missing
-ROUNDING = 1e-12  # in the unit of errors: what the sums of a cut err by at most
+ROUNDING = 1e-12  # in the unit of errors: the largest rounding error of the sums of a cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +157,7 @@ class BeliefProgram(GrowingProgram):
     def play(
         self, belief: FloatArray, least: float = 0.0, tolerance: float = 1e-6, known: FloatArray | None = None
     ) -> Play:
-        """The best table at a belief with at least so much privacy now; exact to a share of the mean error.
+        """The best table at a belief with at least so much privacy now; exact to a share of the average error.
 
         ``known`` is a table with that privacy, where some is asked for.
         """
@@ -202,7 +203,7 @@ class BeliefProgram(GrowingProgram):
         accept(self.highs.changeRowsBounds(count + 2, np.arange(count + 2, dtype=np.int32), lower, sides))
 
     def _grow(self, point: BeliefSolution) -> int:
-        """Add the guess and the cut that hurt each release most, and the releases that would pay best at each input."""
+        """Add the guess and the cut most violated at each release, and the releases that would pay best at an input."""
         violated = [
             most_significant(height - found, 1, (0,), self.unit) if len(found) else np.zeros(found.shape, np.bool_)
             for height, found in zip(point.heights, (point.errors, point.futures), strict=True)
@@ -212,7 +213,7 @@ class BeliefProgram(GrowingProgram):
 
 
 class BeliefSolution:
-    """One solution of the program: the joint law, errors and futures of it, heights y and t, and multipliers."""
+    """One solution of the program: the joint distribution, its errors and futures, heights y and t, and multipliers."""
 
     def __init__(self, program: BeliefProgram, solution: Any, belief: FloatArray, least: float) -> None:
         value, dual = np.array(solution.col_value), -np.array(solution.row_dual)
@@ -238,7 +239,7 @@ class BeliefSolution:
 
 
 def strategy_of(program: BeliefProgram, weight: FloatArray) -> FloatArray:
-    """The adversary's answer to every release: a law over guesses, and beside it one over cuts."""
+    """The adversary's answer to every release: a distribution of guesses, and beside it one of cuts."""
     g, o = program.row_at
     strategy = np.zeros((program.releases, len(program.error) + len(program.cuts)))
     strategy[o, g] = weight
@@ -252,9 +253,9 @@ def strategy_of(program: BeliefProgram, weight: FloatArray) -> FloatArray:
 
 
 def table_of(joint: FloatArray, belief: FloatArray) -> FloatArray:
-    """Laws of releases; inputs without mass get what is released on the whole, which tells nothing."""
+    """The distributions of releases; inputs without mass get what is released overall, which reveals nothing."""
     mass, whole = joint.sum(axis=1, keepdims=True), joint.sum(axis=0) / joint.sum()
-    told = (mass > NOTHING) & (belief[:, None] > NOTHING)
-    table: FloatArray = np.where(told, joint / np.where(told, mass, 1.0), whole)
+    known = (mass > NOTHING) & (belief[:, None] > NOTHING)
+    table: FloatArray = np.where(known, joint / np.where(known, mass, 1.0), whole)
     table /= table.sum(axis=1, keepdims=True)
     return table

@@ -29,51 +29,86 @@ from hideseek.util.arrays import BoolArray, FloatArray, Matrix, blocks, dense, i
 from hideseek.util.best_guess import least_errors
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Certificate:
-    """The repaired answer with its bounds: ``privacy`` <= value of the game <= ``bound``."""
+    """The repaired claim with its bounds: ``privacy`` <= value of the game <= ``bound``."""
 
-    answer: Claim
+    claim: Claim
     privacy: float
     bound: float
     optimality_gap: float
     privacies: FloatArray
     losses: FloatArray
 
+    def __repr__(self) -> str:
+        return f"Certificate: {self.privacy:.6g} <= value of the game <= {self.bound:.6g}"
+
 
 def certify(
-    problem: Alternatives, answer: Claim, safe: FloatArray | None = None, allowed: BoolArray | None = None
+    problem: Alternatives, claim: Claim, *, safe: FloatArray | None = None, allowed: BoolArray | None = None
 ) -> Certificate:
-    """Repair an answer and bound the value of the game from both sides; refuse what cannot be repaired.
+    """Repair a claim and bound the value of the game from both sides; refuse what cannot be repaired.
 
-    ``safe`` is a mechanism that keeps every budget and row, to mix towards; one game without rows needs none. A table
-    may be sought among the ``allowed`` releases [i, o] only: the bound is then that of mechanisms that keep to them.
+    Parameters
+    ----------
+    problem
+        What was to be solved.
+    claim
+        What a solver says; nothing in it is believed.
+    safe
+        [inputs, releases]: a mechanism that keeps every budget and row, to mix towards; one game without rows needs
+        none.
+    allowed
+        [inputs, releases]: the releases that the table was sought among, where not all. The bound is then that of
+        mechanisms that keep to them.
+
+    Returns
+    -------
+    Certificate
+        With ``privacy`` <= value of the game <= ``bound``.
+
+    Raises
+    ------
+    CertificateError
+        If no bounds can be made from the claim.
+
+    Examples
+    --------
+    >>> from hideseek.game.game import Game
+    >>> game = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
+    >>> claim = Claim(np.array([[0.9, 0.1], [0.1, 0.9]]), (np.eye(2),), np.ones(1), np.ones(1), np.zeros(0))
+    >>> certify(Alternatives((game,)), claim)
+    Certificate: 0.1 <= value of the game <= 0.1
     """
-    games = problem.games
-    check_shapes(problem, answer)
-    answer = repair(problem, answer, safe)
-    check(problem, answer)
-    rounding = rounding_of(problem)
-    reached = privacies(problem, answer.table)
+    check_shapes(problem, claim)
+    claim = repair(problem, claim, safe)
+    check(problem, claim)
+    return bounded(problem, claim, allowed)
+
+
+def bounded(problem: Alternatives, claim: Claim, allowed: BoolArray | None) -> Certificate:
+    """Both bounds of a claim that has been checked."""
+    games, rounding = problem.games, rounding_of(problem)
+    reached = privacies(problem, claim.table)
     privacy = float(reached.min() if problem.objective is Objective.MINIMUM else problem.weights @ reached)
     with np.errstate(over="ignore", invalid="ignore"):  # the next lines refuse what overflows
-        bound = upper_bound(problem, answer, rounding, allowed)
+        bound = upper_bound(problem, claim, rounding, allowed)
     unseen = nothing_seen(problem)
     if not bound <= unseen @ [game.prior_risk for game in games]:
-        releases = answer.table.shape[1]
-        answer = replace(
-            answer,
+        releases = claim.table.shape[1]
+        claim = replace(
+            claim,
             attacks=tuple(one_hot(game.error.sum(axis=1).argmin(), releases, len(game.error)) for game in games),
             prices=np.zeros(len(games)),
             mix=unseen,
-            multipliers=np.zeros_like(answer.multipliers),
+            multipliers=np.zeros_like(claim.multipliers),
         )
-        bound = upper_bound(problem, answer, rounding, allowed)
-    losses = np.array([inner(game.cost, answer.table) for game in games])
+        bound = upper_bound(problem, claim, rounding, allowed)
+    losses = np.array([inner(game.cost, claim.table) for game in games])
     if not (np.isfinite(bound) and np.isfinite(losses).all() and privacy <= bound):
         raise CertificateError(f"The solver's numbers give no bounds: {privacy} to {bound}, losing {losses}.")
     gap = relative_gap(privacy, bound, max(game.prior_risk for game in games))
-    return Certificate(answer, privacy, bound, gap, reached, losses)
+    return Certificate(claim, privacy, bound, gap, reached, losses)
 
 
 def check_shapes(problem: Alternatives, claim: Claim) -> None:
@@ -139,7 +174,7 @@ def are_distributions(matrix: Matrix) -> bool:
 
 
 def rounding_of(problem: Alternatives) -> float:
-    """A share that no sum over the inputs, the releases and the guesses of a game errs by."""
+    """A bound on the relative rounding error of sums over the inputs, releases and guesses of a game."""
     longest = sum(problem.games[0].cost.shape) + max(len(game.error) for game in problem.games)
     return float((longest + 16) * np.finfo(float).eps)
 
@@ -164,25 +199,25 @@ def nothing_seen(problem: Alternatives) -> FloatArray:
     return weights
 
 
-def upper_bound(problem: Alternatives, answer: Claim, rounding: float, allowed: BoolArray | None = None) -> float:
+def upper_bound(problem: Alternatives, claim: Claim, rounding: float, allowed: BoolArray | None = None) -> float:
     """U(h, lam): every gain rounded up, every charge rounded down; of all mechanisms, or of those that are ``allowed``.
 
     Where the table itself spends more than the budget or breaks a row, if only by rounding, the bound is for mechanisms
     that may do the same: it is never below what the table reaches.
     """
-    inputs, releases = answer.table.shape
-    games = list(zip(problem.games, answer.attacks, answer.prices, answer.mix, strict=True))
-    constant = sum(price * max(game.budget, inner(game.cost, answer.table)) for game, _, price, _ in games if price > 0)
+    inputs, releases = claim.table.shape
+    games = list(zip(problem.games, claim.attacks, claim.prices, claim.mix, strict=True))
+    constant = sum(price * max(game.budget, inner(game.cost, claim.table)) for game, _, price, _ in games if price > 0)
     more, less = np.zeros((2, 0, releases))
     rows = problem.games[0].rows
     if rows is not None:
-        up, down = np.maximum(answer.multipliers, 0), np.maximum(-answer.multipliers, 0)
+        up, down = np.maximum(claim.multipliers, 0), np.maximum(-claim.multipliers, 0)
         positive, negative = split(rows.matrix)
         less = (positive.T @ up + negative.T @ down).reshape(inputs, releases)
         more = (positive.T @ down + negative.T @ up).reshape(inputs, releases)
         terms = np.r_[up[up > 0] * rows.upper[up > 0], -down[down > 0] * rows.lower[down > 0]]
         constant += terms.sum() + rounding * np.abs(terms).sum()
-        constant += excess(dense(answer.table), rows) * np.abs(answer.multipliers).sum()
+        constant += excess(dense(claim.table), rows) * np.abs(claim.multipliers).sum()
     best = np.zeros(inputs)
     for own in blocks(inputs, releases):
         gain, charge = (np.zeros((own.stop - own.start, releases)) for _ in range(2))

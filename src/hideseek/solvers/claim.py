@@ -12,9 +12,12 @@ from hideseek.util.arrays import LARGE, FloatArray, IntArray, Matrix
 ROW_TOLERANCE = 1e-8  # extra rows hold to this share of their largest coefficient; HiGHS itself promises 1e-7
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Claim:
-    """What a solver claims. ``attacks`` [o, g] and ``prices`` are one a game, ``multipliers`` one an extra row."""
+    """What a solver claims: a ``table`` f[i, o], and why there is none better.
+
+    ``attacks`` h[o, g], ``prices`` and ``mix`` have one entry per game, ``multipliers`` one per extra row.
+    """
 
     table: Matrix
     attacks: tuple[Matrix, ...]

@@ -3,7 +3,7 @@
 Three candidates, each a mechanism with its attack and price, offered to the certificate, which judges them:
 
 - constant: the budget pays for releasing one place always, so the prior risk is reached;
-- coin: error and quality are the same metric on the same places (W = C^T): tell the truth or the prior's best guess,
+- coin: error and quality are the same metric on the same places (W = C^T): release the truth or the prior's best guess,
   by the toss of a coin. The optimum is min(Q, prior risk), the straight lines and plateaus of the paper;
 - cheapest: the budget allows nothing but the one cheapest release of every input.
 """

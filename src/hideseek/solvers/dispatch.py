@@ -134,7 +134,7 @@ class Solver:
             except SolverError:
                 if method is not Method.AUTO or not small(problem):
                     raise
-        certificate = certify(problem, full_program(problem), safe_mechanism(problem))
+        certificate = certify(problem, full_program(problem), safe=safe_mechanism(problem))
         return self._finished(game, certificate, Method.FULL_PROGRAM, 1)
 
     def _by_interior_point(self, game: Game | Alternatives, problem: Alternatives) -> Solution:
@@ -147,7 +147,7 @@ class Solver:
         else:
             refuse_unaffordable(own, inner(own.cost, self.safe))
         answer, rounds, late = game_answer(own, 0.1 * self.tolerance, self.deadline, self.progress)
-        return self._finished(game, certify(problem, answer, self.safe), Method.INTERIOR_POINT, rounds, late)
+        return self._finished(game, certify(problem, answer, safe=self.safe), Method.INTERIOR_POINT, rounds, late)
 
     def _by_double_oracle(self, game: Game | Alternatives, problem: Alternatives) -> Solution:
         if self.oracle is None:
@@ -205,7 +205,7 @@ def solve_within(
     allowed = allowed_within(problem, scalar(radius, "radius", "solve"))
     half = None if time_limit is None else time_limit / 2
     free = Solver(tolerance, Method.AUTO, deadline_in(half), progress, start).solve(game)
-    if allowed[free.mechanism.laws.nonzero()].all():
+    if allowed[free.mechanism.distributions.nonzero()].all():
         return replace(free, unrestricted=free)
     found = Solver(tolerance, Method.DOUBLE_ORACLE, deadline_in(half), progress, free.end, allowed).solve(game)
     gap = relative_gap(found.privacy, free.bound, problem.games[0].prior_risk)
@@ -217,7 +217,7 @@ def solve_within(
 
 
 def allowed_within(problem: Alternatives, radius: float) -> BoolArray:
-    """The releases [i, o] that lose no more than the radius in the mean, given the input; each must have one."""
+    """The releases [i, o] that lose no more than the radius on average, given the input; each must have one."""
     game = problem.games[0]
     for wrong, got in (
         (len(problem.games) > 1, "several games"),

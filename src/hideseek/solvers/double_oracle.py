@@ -1,8 +1,8 @@
 """The fast method: a small program that grows where the certificate says it must.
 
 The optimum touches few guesses for every release and few releases for every input. So HiGHS keeps a restricted program
-over some columns (i, o) and some rows (g, o); after every solve the adversary's oracle adds the guesses that the table
-is most vulnerable to, and the user's oracle the releases that the attack is most vulnerable to, and HiGHS goes on from
+over some columns (i, o) and some rows (g, o); after every solve the adversary's oracle adds the guesses whose rows the
+table violates most, and the user's oracle the releases that would pay most under the attack, and HiGHS goes on from
 the basis it has. It ends when the certificate closes. What has long not mattered is forgotten: at a thousand places
 that saves more than half of the time.
 """
@@ -99,4 +99,4 @@ class DoubleOracle(RestrictedProgram):
 
     def _certify(self, best: Claim, attack: Claim) -> Certificate:
         """Certify the best table and the best attack found."""
-        return certify(self.problem, replace(attack, table=best.table), self.safe, self.allowed)
+        return certify(self.problem, replace(attack, table=best.table), safe=self.safe, allowed=self.allowed)

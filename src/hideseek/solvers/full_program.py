@@ -23,7 +23,7 @@ from hideseek.util.arrays import BoolArray, FloatArray, refuse_if_too_large
 def full_program(problem: Alternatives) -> Claim:
     """Solve the whole program.
 
-    Variables: f[i, o]; then y[s, o], what the adversary errs by in game s on release o; then z, the objective's
+    Variables: f[i, o]; then y[s, o], the adversary's error in game s on release o; then z, the objective's
     lower bound, which only the minimum over games needs. Errors are in units of the prior risk, costs of the budget.
     """
     games = problem.games

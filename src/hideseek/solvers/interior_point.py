@@ -1,13 +1,13 @@
-"""LinearRows that are the same for every release make f dense, and then an interior point beats the double oracle.
+"""Linear rows that are the same for every release make f dense, and then an interior point beats the double oracle.
 
 Both programs over such rows have the one form
 
     minimise  sum objective[u, o] U[u, o]   subject to   A U <= 0,   sum cost[u, o] U[u, o] <= budget
 
 where column U[:, o] holds f(o|.) and, in a game, the error y[o] on that release; f's rows sum to 1. But for these sums
-and the budget the releases have nothing to do with each other: a Newton step takes one small factor a release, all made
-at once, and a system with one equation for each input and one for the budget. It is Mehrotra's predictor-corrector,
-with Gondzio's correctors, from a point where every row has something to spare.
+and the budget the releases have nothing to do with each other: a Newton step takes one small factor per release, all
+made at once, and a system with one equation for each input and one for the budget. It is Mehrotra's
+predictor-corrector, with Gondzio's correctors, from a point where every row has something to spare.
 
 A release's column ends on a ray of the cone A u <= 0, where A' D A is singular but for rounding. So its inverse is
 never formed: everything goes through the triangular factor, which keeps the digits that the inverse loses.

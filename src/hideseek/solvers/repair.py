@@ -17,21 +17,21 @@ from hideseek.solvers.claim import ROW_TOLERANCE, Claim, one_hot
 from hideseek.util.arrays import BoolArray, FloatArray, Matrix, dense, inner, light, row_of_entry, with_entries
 
 
-def repair(problem: Alternatives, answer: Claim, safe: FloatArray | None) -> Claim:
-    """Turn a claimed answer into one that the bounds hold for, as far as that can be done."""
+def repair(problem: Alternatives, claim: Claim, safe: FloatArray | None) -> Claim:
+    """Turn a claim into one that the bounds hold for, as far as that can be done."""
     games = problem.games
     rows = games[0].rows
-    table = repaired_table(problem, answer.table, safe)
-    pairs = zip(games, answer.attacks, strict=True)
+    table = repaired_table(problem, claim.table, safe)
+    pairs = zip(games, claim.attacks, strict=True)
     attacks = tuple(repaired_attack(attack, game, table) for game, attack in pairs)
     mix = problem.weights
     if problem.objective is Objective.MINIMUM:
-        mix = stochastic(answer.mix[None, :], lambda: problem.weights[None, :])[0]
-    multipliers = answer.multipliers
+        mix = stochastic(claim.mix[None, :], lambda: problem.weights[None, :])[0]
+    multipliers = claim.multipliers
     if rows is not None:
         free = ((multipliers > 0) & np.isinf(rows.upper)) | ((multipliers < 0) & np.isinf(rows.lower))
         multipliers = np.where(free, 0.0, multipliers)
-    return Claim(table, attacks, np.maximum(answer.prices, 0), mix, multipliers)
+    return Claim(table, attacks, np.maximum(claim.prices, 0), mix, multipliers)
 
 
 def stochastic(matrix: Matrix, fallback: Callable[[], Matrix]) -> Matrix:
@@ -67,7 +67,7 @@ def with_rows(matrix: Matrix, chosen: BoolArray, rows: Matrix) -> Matrix:
 
 
 def repaired_attack(attack: Matrix, game: Game, table: Matrix) -> Matrix:
-    """An attack whose rows are laws over guesses; where the solver gave none, the best guess for that release."""
+    """An attack whose rows are distributions of guesses; where the solver gave none, the best guess at that release."""
     return stochastic(attack, lambda: one_hot((game.error @ table).argmin(axis=0), *attack.shape))
 
 
@@ -92,14 +92,14 @@ def repaired_table(problem: Alternatives, table: Matrix, safe: FloatArray | None
 def fill_unvisited(problem: Alternatives, table: Matrix) -> Matrix:
     """Inputs that never occur cost and yield nothing, so a solver leaves their rows to chance, often to the truth.
 
-    They get what is released on the whole, which tells nothing; their weight being 0, no budget or bound moves.
+    They get what is released overall, which reveals nothing; their weight being 0, no budget or bound moves.
     """
     games = problem.games
     visited = np.logical_or.reduce([game.error.any(axis=0) | game.cost.any(axis=1) for game in games])
     if not visited.all() and visited.any():
         weight = games[0].mass if games[0].mass.size else visited.astype(np.float64)
-        law = light(np.tile(weight @ table / weight.sum(), (len(visited), 1)))
-        table = with_rows(table, ~visited, law)
+        overall = light(np.tile(weight @ table / weight.sum(), (len(visited), 1)))
+        table = with_rows(table, ~visited, overall)
     return table
 
 

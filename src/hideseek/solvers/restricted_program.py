@@ -1,7 +1,7 @@
 """The restricted program of a game, or of several: what HiGHS keeps for the double oracle and for the tie-break.
 
-Variables are x[i, o] = scale[i] f(o|i), near the joint law: under skewed priors f itself scales badly. Errors are in
-units of an input's share of the prior risk and costs in units of the budget, so that what HiGHS sees is near 1.
+Variables are x[i, o] = scale[i] f(o|i), near the joint distribution: under skewed priors f itself scales badly. Errors
+are in units of an input's share of the prior risk and costs in units of the budget, so that what HiGHS sees is near 1.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hideseek.solvers.growing_program import (
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray, Matrix, light
 
 NEW_GUESSES, NEW_RELEASES = 2, 3  # for every release, and for every input and release, added in a round
-FEW = 2  # guesses that are better than most at an input, in the mean, where what most have in common is left out
+FEW = 2  # guesses that are better than most at an input, on average, where what most have in common is left out
 UNAFFORDABLE = 1e9  # budgets that one column would cost; HiGHS refuses coefficients much larger than this
 DENSE = 100_000  # tables with fewer entries than this are cheaper dense
 
@@ -71,7 +71,7 @@ class RestrictedProgram(GrowingProgram):
         return safe_mechanism(self.problem)
 
     def _leave_out_what_is_shared(self) -> None:
-        """Where nearly all guesses err as much as can be, as by Hamming, that is a constant of the program.
+        """Leave out the largest error where nearly all guesses have it, as under the Hamming metric: it is a constant.
 
         What is left are few entries, of the guesses that are ``better`` at an input: they come with its columns.
         """
@@ -126,12 +126,12 @@ class RestrictedProgram(GrowingProgram):
         self.add_rows(guesses)
 
     def end(self) -> Pairs:
-        """The (guess, release) that hurt in the solution that HiGHS has: in a game like this, much the same will."""
-        hurts = np.array(self.highs.getSolution().row_dual)[self.fixed_rows :] != 0
-        return self.row_at[0][hurts], self.row_at[1][hurts]
+        """The (guess, release) whose rows are binding in HiGHS's solution: in a similar game, nearly the same are."""
+        binding = np.array(self.highs.getSolution().row_dual)[self.fixed_rows :] != 0
+        return self.row_at[0][binding], self.row_at[1][binding]
 
     def _guesses(self, start: Pairs) -> BoolArray:
-        """What hurt in another game, marked."""
+        """The rows that were binding in another game, marked."""
         wanted = np.zeros_like(self.has_row)
         try:
             wanted[start] = True
@@ -168,7 +168,7 @@ class RestrictedProgram(GrowingProgram):
         return entries, self.scale[i]
 
     def sharpen(self) -> bool:
-        """Nothing to add and yet a gap: HiGHS's own tolerances are what is left to tighten. Once."""
+        """Tighten HiGHS's own tolerances, once: what is left to do when nothing can be added and a gap remains."""
         if self.accuracy < 1e-7:
             return False
         self.accuracy = 1e-10
@@ -226,19 +226,19 @@ class RestrictedSolution:
         return Claim(light(self.table), attacks, self.prices, self.mix, self.multipliers)
 
     def violated_guesses(self) -> BoolArray:
-        """The guesses that hurt more than the program thought, the worst few of every release."""
+        """The guesses whose rows the table violates, the worst few of every release."""
         harm = self.expected[self.program.game_of] - self.errors
         parts = [most_significant(harm[own], NEW_GUESSES, (0,), self.program.unit) for own in self.program.guesses_of]
         return np.concatenate(parts)
 
     @cached_property
     def profit_over_worth(self) -> FloatArray:
-        """What each release would pay under today's attack and price, beyond what its input pays."""
+        """What each release would pay under the present attack and price, beyond what its input pays."""
         profit: FloatArray = (self.profit - self.worth[:, None]) / self.program.scale[:, None]
         return profit
 
     def profitable_releases(self) -> BoolArray:
-        """The releases that would pay under today's attack and price, the best few of every input and release."""
+        """The releases that would pay under the present attack and price, the best few of every input and release."""
         return most_significant(self.profit_over_worth, NEW_RELEASES, (1, 0), self.program.unit)
 
 

@@ -137,16 +137,16 @@ def finished(
 ) -> Solution:
     """The certificate as a user sees it."""
     first = game.games[0] if isinstance(game, Alternatives) else game
-    answer = certificate.answer
+    claim = certificate.claim
     return Solution(
         game=game,
-        mechanism=Mechanism(answer.table, first.inputs, first.releases),
+        mechanism=Mechanism(claim.table, first.inputs, first.releases),
         privacy=certificate.privacy,
         bound=certificate.bound,
         within=certificate.bound,
         optimality_gap=certificate.optimality_gap,
-        attacks=answer.attacks,
-        prices=answer.prices,
+        attacks=claim.attacks,
+        prices=claim.prices,
         privacies=certificate.privacies,
         losses=certificate.losses,
         status=status,

@@ -1,8 +1,8 @@
 """The most exposed place instead of the average one: maximise the smallest expected error over inputs.
 
 An adversary free to aim at one target always guesses it, and then no mechanism hides it: taken literally, the worst
-case over targets is worth nothing. So the adversary here is the one the paper has, who knows the profile and makes the
-guess with the least *expected* error; what is maximised is the error he is left with where he does best:
+case over targets is worth nothing. So the adversary here is the paper's, who knows the profile and makes the
+guess with the least *expected* error; what is maximised is the error on the input where they do best:
 
     max_f  min_i  sum_o f(o|i) d(g(o), i),     g(o) the best guess for release o under f,   d(g, i) = W[g, i] / Pr(i)
 
@@ -118,7 +118,7 @@ def best_found(game: Game, tolerance: float, time_limit: float) -> Solution:
 
 
 def worst_error(game: Game, table: FloatArray) -> float:
-    """The smallest expected error over the inputs that occur, when the adversary is indifferent only to our harm."""
+    """The smallest expected error over the inputs that occur; of equally good guesses, the one worst for the user."""
     errors = game.error @ table
     best = errors <= errors.min(axis=0) + INDIFFERENT * game.prior_risk
     occurs = game.mass > 0
@@ -128,7 +128,7 @@ def worst_error(game: Game, table: FloatArray) -> float:
 
 
 def program_rows(game: Game, margin: float) -> tuple[sparse.csr_array, FloatArray]:
-    """LinearRows A [x, z] <= b over x[i, o, g], the chance that input i releases o and provokes g, and the value z.
+    """The rows A [x, z] <= b over x[i, o, g], the probability that input i releases o and provokes g, and the value z.
 
     z <= every input's error; the budget; a provoked guess is better than every other one by ``margin``.
     """
@@ -158,7 +158,7 @@ def program_rows(game: Game, margin: float) -> tuple[sparse.csr_array, FloatArra
 
 
 def input_totals(game: Game, padding: int) -> sparse.csr_array:
-    """One row an input: its chances sum to 1."""
+    """One row per input: its probabilities sum to 1."""
     width = game.cost.shape[1] * len(game.error)
     totals = sparse.kron(sparse.eye_array(len(game.cost)), np.ones((1, width)))
     return sparse.hstack([totals, sparse.csr_array((len(game.cost), padding))], format="csr")
