@@ -61,7 +61,7 @@ def test_privacy_now_is_the_game_s_own_at_every_belief(seed):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("weights", [(1.0, 0.9), (0.0, 1.0), (1.0, 30.0)])
-def test_now_and_the_future_are_traded_as_in_the_program_written_out(seed, weights):
+def test_now_and_the_future_are_traded_as_in_the_full_program(seed, weights):
     error, cost, budget, cuts = instance(seed)
     program = made_program(seed, *weights)
     for belief in beliefs(seed=seed):
@@ -107,7 +107,7 @@ def test_the_least_privacy_is_kept_and_costs_no_more_than_it_must(seed, share):
 @pytest.mark.parametrize("weights", [(1.0, 0.0), (1.0, 0.9)])
 @given(seed=st.integers(0, 5), other=st.integers(0, 10**6))
 @settings(max_examples=15)
-def test_the_cut_of_one_belief_bounds_what_any_table_is_worth_at_another(weights, seed, other):
+def test_the_cut_of_one_belief_bounds_every_table_at_another(weights, seed, other):
     error, cost, budget, cuts = instance(seed)
     own = made_program(seed, *weights).play(beliefs(seed=seed)[other % 18])
     for belief in np.random.default_rng(other).dirichlet(np.full(4, 0.5), 4):
@@ -175,7 +175,7 @@ def test_cuts_that_come_later_count():
 
 
 @pytest.mark.parametrize("budget", [0.0, 1e-6, 0.05, 10.0])
-def test_tables_are_laws_and_keep_the_budget_exactly(budget):
+def test_tables_are_distributions_and_keep_the_budget_exactly(budget):
     error, cost, _, cuts = instance(4)
     program = BeliefProgram(error, cost, budget, 1.0, 0.9)
     program.add(cuts)

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from hideseek import Game, HideseekError, solve, trade_off
 from hideseek.errors import CertificateError, SolverError
 from hideseek.game import Alternatives, LinearRows
+from hideseek.game.alternatives import as_alternatives
 from hideseek.solvers import Method, Status
 from hideseek.solvers import double_oracle as double_oracle_module
 from hideseek.solvers.certificate import certify
@@ -258,16 +260,16 @@ def test_where_the_solver_fails_the_full_program_steps_in(monkeypatch):
     assert trade_off(GAME, budgets=[GAME.budget]).privacy[0] == pytest.approx(TRUTH.privacy, rel=2e-6)
 
 
-def test_zero_loss_choices_survive_the_repair():
-    """Two releases cost nothing for every input: at budget 0 the optimum hides among them, and must not be undone."""
-    prior = np.array([0.5, 0.5])
-    free = np.array([[0, 0, 5], [0, 0, 5.0]])
-    game = Game(prior * (1 - np.eye(2)), prior[:, None] * free, 0.0)
-    for method in ("double_oracle", "full_program"):
-        assert solve(game, method=method).privacy == pytest.approx(0.5, rel=1e-6)
-    # a table a little over budget is brought back by what it has among the free releases, not by one of them
-    over = np.array([[0.3, 0.7 - 1e-9, 1e-9], [0.3, 0.7, 0]])
-    best = Claim(over, (np.full((3, 2), 0.5),), np.array([1.0]), np.ones(1), np.zeros(0))
-    certificate = certify(Alternatives((game,)), best)
-    np.testing.assert_allclose(certificate.claim.table[0], [0.3, 0.7, 0], atol=1e-8)
-    assert certificate.losses[0] == 0
+SMALL = euclid_game(3, 3, 0.5)
+
+
+def test_a_sparse_answer_that_is_not_finite_is_refused():
+    table = sparse.csr_array(np.diag([np.nan, *np.ones(8)]))
+    with pytest.raises(CertificateError, match="table holds numbers that are not finite"):
+        certify(as_alternatives(SMALL), Claim(table, (np.eye(9),), np.zeros(1), np.ones(1), np.zeros(0)))
+
+
+def test_what_is_allowed_is_bounded_by_what_bounds_everything():
+    poor = Claim(np.eye(9), (np.full((9, 9), 1 / 9),), np.zeros(1), np.ones(1), np.zeros(0))  # worse than the prior's
+    found = certify(as_alternatives(SMALL), poor, allowed=np.ones((9, 9), bool))
+    assert found.bound == pytest.approx(SMALL.prior_risk)

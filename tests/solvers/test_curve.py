@@ -110,7 +110,7 @@ def test_points_in_any_order_make_the_same_hull():
     assert (hull >= y - 1e-12).all()
 
 
-def test_progress_tells_points_and_distance():
+def test_progress_reports_points_and_distance():
     told = []
     trade_off(euclid_game(3, 3, 0.5), progress=lambda points, width: told.append((points, width)))
     assert [points for points, _ in told] == list(range(2, 2 + len(told)))

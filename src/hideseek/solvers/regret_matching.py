@@ -7,8 +7,8 @@ price
 
 Every distribution is played by predictive regret matching+, which has no step sizes: an option's regret is what it
 would have gained over what was played, cut at 0, and the next distribution is in proportion to the regrets after the
-last gain comes once more. The user moves first, the adversary and the price answer. The average distributions, where later rounds
-count for more, come near to the optimum; how near is not believed but certified. No price above
+last gain comes once more. The user moves first, the adversary and the price answer. The average distributions, where
+later rounds count for more, come near to the optimum; how near is not believed but certified. No price above
 top = risk / (Q - least loss)  is needed, since the value of the game is concave in the budget.
 
 Numbers are of single precision, which the certificate does not depend on, and arrays of any library that keeps to the
@@ -109,7 +109,7 @@ class RegretMatching:
         return privacy, bound(price), price
 
     def answer(self, price: float, trace: float) -> Claim:
-        """The average distributions, less what is no more than a ``trace`` of early rounds and would fill the tables."""
+        """The average distributions, less what is no more than a ``trace`` of early rounds and would fill tables."""
         averages = (as_numpy(one) for one in (self.average_table, self.average_attack))
         table, attack = (light(np.where(one > trace, one, 0)) for one in averages)
         return Claim(table, (attack,), np.array([price]), np.ones(1), np.zeros(0))
