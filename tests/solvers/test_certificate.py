@@ -16,6 +16,7 @@ from hideseek.errors import CertificateError, SolverError
 from hideseek.game import Alternatives, LinearRows
 from hideseek.game.alternatives import as_alternatives
 from hideseek.solvers import Method, Status
+from hideseek.solvers import certificate as certificate_module
 from hideseek.solvers import double_oracle as double_oracle_module
 from hideseek.solvers.certificate import certify
 from hideseek.solvers.claim import Claim
@@ -273,3 +274,32 @@ def test_what_is_allowed_is_bounded_by_what_bounds_everything():
     poor = Claim(np.eye(9), (np.full((9, 9), 1 / 9),), np.zeros(1), np.ones(1), np.zeros(0))  # worse than the prior's
     found = certify(as_alternatives(SMALL), poor, allowed=np.ones((9, 9), bool))
     assert found.bound == pytest.approx(SMALL.prior_risk)
+
+
+CHEATS = {
+    "a table that is no mechanism": {"table": np.full((9, 9), 0.2)},
+    "a table with a negative entry": {"table": np.eye(9) + np.eye(1, 9) - np.eye(1, 9, 1)},
+    "a table beyond the budget": {"table": np.eye(9)[::-1]},
+    "an attack that is none": {"attacks": (np.full((9, 9), 0.05),)},
+    "a negative attack": {"attacks": (2 * np.eye(9) - np.roll(np.eye(9), 1, axis=1),)},
+    "a negative price": {"prices": np.array([-1.0])},
+    "a mix that is none": {"mix": np.array([0.5])},
+    "too many attacks": {"attacks": (np.eye(9), np.eye(9))},
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_repair_that_cheats_is_found_out(name, monkeypatch):
+    monkeypatch.setattr(certificate_module, "repair", lambda problem, claim, safe: replace(claim, **CHEATS[name]))
+    with pytest.raises(CertificateError):
+        certify(PROBLEM, HONEST)
+
+
+def test_a_multiplier_of_a_side_without_limit_is_found_out(monkeypatch):
+    matrix = np.zeros((1, 81))
+    matrix[0, 0] = 1
+    limited = Game(GAME.error, GAME.cost, GAME.budget, rows=LinearRows(matrix, np.zeros(1), np.full(1, np.inf)))
+    monkeypatch.setattr(certificate_module, "repair", lambda problem, claim, safe: claim)
+    with pytest.raises(CertificateError, match="no limit"):
+        certify(Alternatives((limited,)), replace(HONEST, multipliers=np.ones(1)))
+    assert certify(Alternatives((limited,)), replace(HONEST, multipliers=np.zeros(1))).optimality_gap <= 1e-9

@@ -133,3 +133,11 @@ def test_a_budget_below_the_least_loss_is_refused():
     with pytest.raises(BudgetError) as caught:
         trade_off(game, budgets=[game.least_loss / 2])
     assert caught.value.least == pytest.approx(game.least_loss)
+
+
+def test_the_table_of_a_curve_has_a_row_per_point():
+    curve = trade_off(euclid_game(2, 3, 0.5), budgets=[0.1, 0.3, 0.2])
+    frame = curve.to_frame()
+    assert frame["budget"].tolist() == [0.1, 0.2, 0.3]
+    for name in ("privacy", "bound", "price", "quality_loss"):
+        np.testing.assert_array_equal(frame[name], getattr(curve, name))
