@@ -161,8 +161,7 @@ class Game:
     ) -> Game:
         """The game of a scenario, for a person with this profile.
 
-        Inputs are the known places that can occur; the adversary may guess, and the mechanism release, any combination
-        of places.
+        Inputs are the known places that can occur; guesses and releases are all combinations of places.
 
         Parameters
         ----------
@@ -171,8 +170,7 @@ class Game:
         privacy, quality
             Metrics d_p and d_q: a :class:`Metric`, a function of two vectors of places, or a matrix over places.
         budget
-            The expected quality loss that is allowed. By default the saturating budget; :meth:`with_budget` then sets
-            a share of it.
+            The expected quality loss that is allowed: by default the saturating budget.
         distribution
             The distribution of the true places given what was ``seen``. By default the profile's own, which is right
             as long as nothing has been seen; see :meth:`Trajectories.given`.
@@ -221,15 +219,6 @@ class Game:
         """The saturating budget, the cost of the cheapest constant release: with it, releases reveal nothing."""
         return float(self.cost.sum(axis=0).min())
 
-    def _facts(self) -> dict[str, object]:
-        return {
-            "guesses, inputs, releases": f"{len(self.error)}, {len(self.cost)}, {self.cost.shape[1]}",
-            "budget": f"{self.budget:.6g}",
-            "least possible loss": f"{self.least_loss:.6g}",
-            "saturating budget": f"{self.saturation:.6g}",
-            "prior risk": f"{self.prior_risk:.6g}",
-        }
-
     def __repr__(self) -> str:
         extra = "" if self.rows is None else f", with {len(self.rows.lower)} extra rows"
         return (
@@ -239,7 +228,18 @@ class Game:
         )
 
     def _repr_html_(self) -> str:
-        return html_table("Game", self._facts())
+        return html_table("Game", facts_of(self))
+
+
+def facts_of(game: Game) -> dict[str, object]:
+    """What a notebook shows of a game."""
+    return {
+        "guesses, inputs, releases": f"{len(game.error)}, {len(game.cost)}, {game.cost.shape[1]}",
+        "budget": f"{game.budget:.6g}",
+        "least possible loss": f"{game.least_loss:.6g}",
+        "saturating budget": f"{game.saturation:.6g}",
+        "prior risk": f"{game.prior_risk:.6g}",
+    }
 
 
 def budget_too_small(budget: float, least: float) -> BudgetError:

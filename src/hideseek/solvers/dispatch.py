@@ -47,19 +47,18 @@ def solve(
     method
         A :class:`Method` or its name; by default what suits the game.
     time_limit
-        Seconds, after which the round under way is the last; the gap is then what was reached.
+        Seconds, after which the round under way is the last.
     progress
-        Called after every round with (round, lower bound, upper bound) as the solver sees them.
+        Called after every round with (round, lower bound, upper bound).
     start
-        Which guesses were binding in a similar game: the ``end`` of its solution. Releases are not taken over: the
-        table then stays near the first ones among its equals, which is worth more (measured: 9 %) against an adversary
-        who remembers every release.
+        The ``end`` of a similar game's solution: the guesses that were binding in it. Releases are not taken over, as
+        the first ones are worth more (measured: 9 %) against an adversary who remembers every release.
     radius
-        The most that a release may lose on average given the input, in the unit of the quality. The bound is that of
-        all mechanisms nevertheless, so that the game is solved twice; ``within`` bounds those that keep to the radius.
+        The most that a release may lose on average given the input. The game is then solved twice: ``bound`` is that
+        of all mechanisms, ``within`` that of those that keep to the radius.
     hardware
-        A device of torch such as ``"cuda"``, or ``"cupy"``, for regret matching (the method ``"first order"``). It
-        pays from 500 places on for a tolerance of 0.01, and from 2,000 on for 0.001.
+        A device of torch such as ``"cuda"``, or ``"cupy"``, for regret matching (``"first order"``). It pays from 500
+        places on for a tolerance of 0.01, and from 2,000 on for 0.001.
 
     Returns
     -------
@@ -69,9 +68,9 @@ def solve(
     Raises
     ------
     ParameterError
-        If an option does not fit the game, or a budget cannot be met (BudgetError).
+        If an option does not fit the game; BudgetError, if a budget cannot be met.
     SolverError
-        If no method gives an answer that a certificate can be made from.
+        If no method gives an answer that can be certified.
 
     Examples
     --------
@@ -81,11 +80,11 @@ def solve(
       quality loss 0.1 of 0.1; optimality gap ...; by closed form, 0 rounds
     """
     tolerance = scalar(tolerance, "tolerance", "solve", "a number > 0", least=np.finfo(float).tiny)
-    seconds = None if time_limit is None else scalar(time_limit, "time_limit", "solve")
+    limit = None if time_limit is None else scalar(time_limit, "time_limit", "solve")
     method = checked_method(method, radius, hardware)
     if radius is not None:
-        return solve_within(game, radius, tolerance, seconds, progress, start)
-    return Solver(tolerance, method, deadline_in(seconds), progress, start, hardware=hardware).solve(game)
+        return solve_within(game, radius, tolerance, limit, progress, start)
+    return Solver(tolerance, method, deadline_in(limit), progress, start, hardware=hardware).solve(game)
 
 
 def deadline_in(seconds: float | None) -> float:
