@@ -1,4 +1,4 @@
-"""One mechanism for several games, extra rows, and the worst case over inputs."""
+"""One mechanism for several games."""
 
 from __future__ import annotations
 

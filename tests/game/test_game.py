@@ -20,13 +20,19 @@ CHAIN = MarkovProfile.from_matrix([[0.5, 0.5, 0], [0.2, 0.2, 0.6], [0.9, 0, 0.1]
 D = grid_distances(1, 3)
 
 
-def enumerated(chain, scenario, d_p, d_q, law, seen=()):
+def enumerated(chain, scenario, d_p, d_q, trajectories, seen=()):
     """W and C by their definitions, one trajectory at a time."""
-    inputs = sorted({tuple(row) for row in law.at(scenario.known).tolist()})
+    inputs = sorted({tuple(row) for row in trajectories.at(scenario.known).tolist()})
     guesses = list(itertools.product(range(3), repeat=len(scenario.target)))
     releases = list(itertools.product(range(3), repeat=len(scenario.release)))
     error, cost = np.zeros((len(guesses), len(inputs))), np.zeros((len(inputs), len(releases)))
-    rows = zip(law.at(scenario.target), law.at(scenario.quality), law.at(scenario.known), law.probability, strict=True)
+    rows = zip(
+        trajectories.at(scenario.target),
+        trajectories.at(scenario.quality),
+        trajectories.at(scenario.known),
+        trajectories.probability,
+        strict=True,
+    )
     for target, quality, known, probability in rows:
         i = inputs.index(tuple(known))
         for g, guess in enumerate(guesses):
@@ -55,8 +61,8 @@ def added(a, b):
 )
 def test_a_scenario_folds_into_the_enumerated_matrices(scenario):
     game = Game.from_scenario(CHAIN, scenario, privacy=total(from_matrix(D)), quality=total(from_matrix(D)))
-    law = possible_trajectories(CHAIN, scenario.offsets)
-    error, cost = enumerated(CHAIN, scenario, added, lambda q, o, _: added(q, o), law)
+    trajectories = possible_trajectories(CHAIN, scenario.offsets)
+    error, cost = enumerated(CHAIN, scenario, added, lambda q, o, _: added(q, o), trajectories)
     np.testing.assert_allclose(game.error, error, atol=1e-14)
     np.testing.assert_allclose(game.cost, cost, atol=1e-14)
     np.testing.assert_allclose(game.mass.sum(), 1)
@@ -66,17 +72,17 @@ def test_quality_may_look_at_what_was_exposed_before():
     scenario = Scenario(target=(0,), seen=(-1,), release=(0,), quality=(-1, 0))
     seen = (2,)
     table = np.array([[0.6, 0.4, 0], [0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
-    law = possible_trajectories(CHAIN, scenario.offsets).given({-1: 2}, table)
+    trajectories = possible_trajectories(CHAIN, scenario.offsets).given({-1: 2}, table)
     places = Places([0.0, 0.0, 0.0], [0.0, 1.0, 2.0])
     game = Game.from_scenario(
-        CHAIN, scenario, privacy=from_matrix(D), quality=speed(places), distribution=law, seen=seen
+        CHAIN, scenario, privacy=from_matrix(D), quality=speed(places), distribution=trajectories, seen=seen
     )
     step = 111319.49079327357  # metres in a degree of longitude at the equator (WGS84)
 
     def displaced(quality, release, past):
         return abs(abs(quality[1] - quality[0]) - abs(release[0] - past[0])) * step
 
-    error, cost = enumerated(CHAIN, scenario, added, displaced, law, seen)
+    error, cost = enumerated(CHAIN, scenario, added, displaced, trajectories, seen)
     np.testing.assert_allclose(game.error, error, atol=1e-14)
     np.testing.assert_allclose(game.cost, cost, rtol=1e-9, atol=1e-9)
 
@@ -84,14 +90,14 @@ def test_quality_may_look_at_what_was_exposed_before():
 def test_the_distribution_after_an_exposure_is_the_appendix_s_second_step():
     """psi(r_2, r_1 | o_1) = P(r_2 | r_1) f(o_1 | r_1) pi(r_1) / normalisation."""
     table = np.array([[0.6, 0.4, 0], [0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
-    law = possible_trajectories(CHAIN, (-1, 0)).given({-1: 1}, table)
+    trajectories = possible_trajectories(CHAIN, (-1, 0)).given({-1: 1}, table)
     expected = {}
     for before, now in itertools.product(range(3), repeat=2):
         expected[before, now] = CHAIN.stationary[before] * table[before, 1] * CHAIN.transition[before, now]
     norm = sum(expected.values())
-    for row, probability in zip(law.sequences, law.probability, strict=True):
+    for row, probability in zip(trajectories.sequences, trajectories.probability, strict=True):
         assert probability == pytest.approx(expected[tuple(row)] / norm)
-    assert law.probability.sum() == pytest.approx(1)
+    assert trajectories.probability.sum() == pytest.approx(1)
 
 
 def test_protecting_the_next_place_needs_no_foresight_but_wins_from_it():
@@ -163,10 +169,10 @@ def test_a_budget_below_the_least_possible_loss_names_that_loss():
 def test_a_scenario_with_a_history_needs_its_distribution():
     with pytest.raises(ParameterError, match=r"Trajectories\.given"):
         Game.from_scenario(CHAIN, Scenario.past_present(1), privacy=hamming(), quality=hamming(), budget=0.1, seen=(0,))
-    law = possible_trajectories(CHAIN, (-1, 0))
+    trajectories = possible_trajectories(CHAIN, (-1, 0))
     with pytest.raises(ParameterError, match="regions from 0 to 2"):
         Game.from_scenario(
-            CHAIN, Scenario.past_present(1), privacy=hamming(), quality=hamming(), distribution=law, seen=(7,)
+            CHAIN, Scenario.past_present(1), privacy=hamming(), quality=hamming(), distribution=trajectories, seen=(7,)
         )
     with pytest.raises(ParameterError, match="one region for each of the 1 seen"):
         Game.from_scenario(CHAIN, Scenario.past_present(1), privacy=hamming(), quality=hamming(), budget=0.1)

@@ -39,21 +39,21 @@ def test_a_causal_first_release_does_not_depend_on_the_next_place(share):
     table = solution.mechanism.table
     first_release = np.array([table[:, game.releases[:, 0] == o].sum(axis=1) for o in range(4)]).T
     for place in range(4):
-        laws = first_release[game.inputs[:, 0] == place]
-        np.testing.assert_allclose(laws, np.broadcast_to(laws[0], laws.shape), atol=1e-8)
+        distributions = first_release[game.inputs[:, 0] == place]
+        np.testing.assert_allclose(distributions, np.broadcast_to(distributions[0], distributions.shape), atol=1e-8)
     assert solution.privacy <= solve(transition_game("planned", share)).bound
     assert solution.privacy == pytest.approx(solve(game, method="full_program").privacy, rel=2e-6)
 
 
-def first_laws(game, table, length):
-    """The law of the first ``length`` releases of every input, as a dictionary."""
-    laws = []
+def first_distributions(game, table, length):
+    """The distribution of the first ``length`` releases of every input, as a dictionary."""
+    distributions = []
     for row in table:
-        law = {}
+        distribution = {}
         for release, chance in zip(game.releases[:, :length].tolist(), row, strict=True):
-            law[tuple(release)] = law.get(tuple(release), 0) + chance
-        laws.append(law)
-    return laws
+            distribution[tuple(release)] = distribution.get(tuple(release), 0) + chance
+        distributions.append(distribution)
+    return distributions
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,12 @@ def test_no_release_knows_a_later_place(scenario):
     assert solution.status is Status.OPTIMAL
     for length, moment in enumerate(scenario.release, start=1):
         alike = {}
-        for known, law in zip(game.inputs.tolist(), first_laws(game, solution.mechanism.table, length), strict=True):
+        for known, distribution in zip(
+            game.inputs.tolist(), first_distributions(game, solution.mechanism.table, length), strict=True
+        ):
             by_then = tuple(place for place, at in zip(known, scenario.known, strict=True) if at <= moment)
-            reference = alike.setdefault(by_then, law)
-            assert law == pytest.approx(reference, abs=1e-9)
+            reference = alike.setdefault(by_then, distribution)
+            assert distribution == pytest.approx(reference, abs=1e-9)
     assert solution.privacy == pytest.approx(solve(game, method="full_program").privacy, rel=2e-6)
 
 

@@ -9,10 +9,10 @@ from scipy import sparse
 from hideseek import Mechanism, ParameterError
 
 
-@pytest.mark.parametrize("law", [[1.5, -0.5], [1.0, np.nan], [0.5, 0.2]])
-def test_sparse_distributions_are_checked_like_dense_ones(law):
+@pytest.mark.parametrize("row", [[1.5, -0.5], [1.0, np.nan], [0.5, 0.2]])
+def test_sparse_distributions_are_checked_like_dense_ones(row):
     with pytest.raises(ParameterError, match="'distributions'"):
-        Mechanism(sparse.csr_array(np.array([law, [0.0, 1.0]])))
+        Mechanism(sparse.csr_array(np.array([row, [0.0, 1.0]])))
 
 
 def test_a_mechanism_must_be_row_stochastic():

@@ -32,9 +32,9 @@ def beliefs(size: int = 4, count: int = 12, seed: int = 0) -> list[np.ndarray]:
     generator = np.random.default_rng(seed)
     found = list(generator.dirichlet(np.full(size, 0.7), count))
     for k, tiny in enumerate((0.0, 1e-15, 1e-9, 1e-6)):
-        law = generator.dirichlet(np.ones(size))
-        law[k % size] = tiny
-        found.append(law / law.sum())
+        made = generator.dirichlet(np.ones(size))
+        made[k % size] = tiny
+        found.append(made / made.sum())
     return [*found, np.eye(size)[0], np.full(size, 1 / size)]
 
 
@@ -124,12 +124,12 @@ def test_the_cut_is_as_tight_as_the_bound_at_its_own_belief():
 @given(st.permutations(range(18)), st.integers(0, 5))
 @settings(max_examples=15)
 def test_the_order_of_plays_does_not_matter(order, seed):
-    laws = beliefs(seed=seed)
+    every = beliefs(seed=seed)
     straight, shuffled = made_program(seed, 1.0, 0.9), made_program(seed, 1.0, 0.9)
     error = instance(seed)[0]
-    known = [straight.play(belief) for belief in laws]
+    known = [straight.play(belief) for belief in every]
     for at in order:
-        found = shuffled.play(laws[at])
+        found = shuffled.play(every[at])
         assert found.privacy + 0.9 * found.future == pytest.approx(
             known[at].privacy + 0.9 * known[at].future, abs=CLOSE * error.mean()
         )
@@ -138,22 +138,22 @@ def test_the_order_of_plays_does_not_matter(order, seed):
 @pytest.mark.parametrize("later", [0.0, 0.9])
 @pytest.mark.parametrize("size", [4, 12])
 def test_after_restore_a_table_depends_on_the_belief_alone(size, later):
-    laws = beliefs(size, seed=2)
+    every = beliefs(size, seed=2)
     error, cost, budget, cuts = instance(2, size)
     program = BeliefProgram(error, cost, budget, 1.0, later)
     if later:
         program.add(cuts)
-    program.play(laws[0])
+    program.play(every[0])
     program.keep()
     known = []
-    for belief in laws:
+    for belief in every:
         program.restore()
         known.append(program.play(belief))
-    for at in np.random.default_rng(0).permutation(len(laws)):
-        for belief in laws[:at]:
+    for at in np.random.default_rng(0).permutation(len(every)):
+        for belief in every[:at]:
             program.play(belief)  # whatever happened in between
         program.restore()
-        again = program.play(laws[at])
+        again = program.play(every[at])
         np.testing.assert_array_equal(again.table, known[at].table)
         assert (again.privacy, again.future, again.bound) == (known[at].privacy, known[at].future, known[at].bound)
 

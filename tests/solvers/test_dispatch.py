@@ -210,7 +210,7 @@ def test_unvisited_places_get_a_row_that_reveals_nothing():
     distance = grid_distances(1, 7)
     with_empty = Game.from_prior(prior, privacy=distance, quality=distance**2, budget=0.5)
     table = solve(with_empty, method="double_oracle").mechanism.table
-    np.testing.assert_allclose(table[6], prior @ table)  # the marginal law of the release
+    np.testing.assert_allclose(table[6], prior @ table)  # the marginal distribution of the release
 
 
 def test_a_game_worth_nothing_is_solved_at_once():

@@ -1,4 +1,4 @@
-"""Large maps: sparse tables, releases within a radius, the first-order solver; against scipy on the whole program."""
+"""The double oracle on large maps: sparse tables, and rows and columns that are forgotten; against scipy."""
 
 from __future__ import annotations
 
@@ -80,6 +80,6 @@ def test_a_sparse_answer_with_inputs_that_never_occur_is_certified(larger):
     game = game.with_budget(0.5 * game.saturation)
     answer = Claim(larger.mechanism.distributions, larger.attacks, larger.prices, np.ones(1), np.zeros(0))
     found = certify(as_alternatives(game), answer)
-    law = never @ larger.mechanism.table / never.sum()
-    np.testing.assert_allclose(found.claim.table.toarray()[3], law, atol=0.05)
+    overall = never @ larger.mechanism.table / never.sum()
+    np.testing.assert_allclose(found.claim.table.toarray()[3], overall, atol=0.05)
     assert found.privacy <= found.bound

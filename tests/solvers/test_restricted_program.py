@@ -1,4 +1,4 @@
-"""Programs that are told which guesses hurt in another game: the optimum is the same, and found sooner."""
+"""Restricted programs: what they leave out, and what they take over from another game; the optimum stays the same."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ WALK = np.where(DISTANCE <= 1, 1.0, 0.0) / (DISTANCE <= 1).sum(axis=1, keepdims=
 
 
 def belief(generator: np.random.Generator) -> np.ndarray:
-    """A law over the places; some cannot be, some hardly."""
-    law = generator.dirichlet(np.full(8, 0.7)) * (generator.random(8) > 0.2)
-    law[generator.integers(8)] += 0.1
-    return law / law.sum()
+    """A distribution over the places; some are impossible, some hardly possible."""
+    chance = generator.dirichlet(np.full(8, 0.7)) * (generator.random(8) > 0.2)
+    chance[generator.integers(8)] += 0.1
+    return chance / chance.sum()
 
 
-def games(law: np.ndarray, share: float = 0.3) -> tuple[Game, Game]:
+def games(chance: np.ndarray, share: float = 0.3) -> tuple[Game, Game]:
     """The game at a belief, over the places that can be, and the errors after one more step of the walk."""
-    on = np.flatnonzero(law)
-    mass, inputs = law[on], on[:, None]
+    on = np.flatnonzero(chance)
+    mass, inputs = chance[on], on[:, None]
     game = Game(DISTANCE[:, on] * mass, LOSS[on] * mass[:, None], 1e9, mass=mass, inputs=inputs)
     game = game.with_budget(share * game.saturation)
     return game, Game((DISTANCE @ WALK.T)[:, on] * mass, game.cost, game.budget, inputs=inputs)
@@ -65,7 +65,7 @@ def test_after_a_hundred_beliefs_the_optimum_is_that_of_a_fresh_program():
     assert_proved(solution)
     assert_preferred(solution, following, preferred)
     assert solution.privacy == pytest.approx(solve(game).privacy, rel=2e-6)
-    assert len(end[0]) <= 2 * sum(game.cost.shape)  # what has hurt once does not stay for ever
+    assert len(end[0]) <= 2 * sum(game.cost.shape)  # what was binding once does not stay for ever
 
 
 def test_binding_rows_make_the_attack_and_start_the_next_program():
@@ -112,7 +112,7 @@ def zipf_map(places, uniform=False):
 
 @pytest.mark.parametrize("uniform", [False, True])
 def test_under_hamming_the_program_has_two_entries_per_row(uniform):
-    # the adversary is right with sum_o max_i x[i, o], over joint laws x within the budget
+    # the adversary is right with sum_o max_i x[i, o], over joint distributions x within the budget
     game = zipf_map(9, uniform)
     places, pairs = len(game.mass), len(game.mass) ** 2
     each, none = sparse.eye_array(places), sparse.csr_array((places, places))
