@@ -46,7 +46,11 @@ def hideseek(places: int) -> Facts:
             seconds.append(spent)
             solutions.append(solution)
     first = solutions[0]
-    return {"seconds": statistics.median(seconds), "value": first.privacy, "gap": max(one.gap for one in solutions)}
+    return {
+        "seconds": statistics.median(seconds),
+        "value": first.privacy,
+        "gap": max(one.optimality_gap for one in solutions),
+    }
 
 
 def peer(name: str, places: int) -> Facts:
@@ -70,7 +74,7 @@ def judged(name: str, games: list[Game]) -> Facts:
 def hamming_game(places: int) -> Game:
     """The same map and prior with Hamming privacy, Euclidean quality, 30 % of the saturating budget."""
     game = grid_game(places)
-    game = Game.from_prior(game.mass, 1 - np.eye(places), game.error / game.mass, 1e9)
+    game = Game.from_prior(game.mass, privacy=1 - np.eye(places), quality=game.error / game.mass, budget=1e9)
     return game.with_budget(0.3 * game.saturation)
 
 
@@ -78,7 +82,7 @@ def hamming(places: int) -> Facts:
     """Our default method where nearly all guesses err alike."""
     solve(grid_game(9))  # loads HiGHS
     seconds, solution = clock(lambda: solve(hamming_game(places)))
-    return {"seconds": seconds, "value": solution.privacy, "gap": solution.gap}
+    return {"seconds": seconds, "value": solution.privacy, "gap": solution.optimality_gap}
 
 
 def hamming_scipy(places: int) -> Facts:
@@ -90,14 +94,18 @@ def gpu(tolerance: float, places: int) -> Facts:
     """The first-order solver where there is a GPU, and beside it the double oracle on a core while it takes minutes."""
     import torch
 
-    solve(grid_game(9), 0.5, "first order", device="cuda")  # wakes the GPU up
+    solve(grid_game(9), tolerance=0.5, method="first order", hardware="cuda")  # wakes the GPU up
     game = grid_game(places)
-    seconds, solution = clock(lambda: solve(game, tolerance, "first order", device="cuda", time_limit=600))
+    seconds, solution = clock(
+        lambda: solve(game, tolerance=tolerance, method="first order", hardware="cuda", time_limit=600)
+    )
     return {
         "seconds": seconds,
-        "core": clock(partial(solve, game, tolerance, "double oracle"))[0] if places <= MINUTES else None,
+        "core": clock(partial(solve, game, tolerance=tolerance, method="double oracle"))[0]
+        if places <= MINUTES
+        else None,
         "value": solution.privacy,
-        "gap": solution.gap,
+        "gap": solution.optimality_gap,
         "rounds": solution.iterations,
         "gpu": torch.cuda.get_device_name(),
         "video": torch.cuda.max_memory_allocated() / 2**20,
@@ -112,7 +120,7 @@ def cheapest(places: int, dilation: float) -> Facts:
         return least_loss(replace(game, rows=geo_indistinguishable_rows(apart, np.log(2), places, dilation)))
 
     least = work()
-    return {"seconds": timed(work, 3), "value": least.quality_loss, "gap": least.gap}
+    return {"seconds": timed(work, 3), "value": least.quality_loss, "gap": least.optimality_gap}
 
 
 def geo_spanner(places: int) -> Facts:
@@ -149,12 +157,12 @@ def geo_joint(places: int) -> Facts:
     rows = geo_indistinguishable_rows(game.error / game.mass, np.log(2), places, 1.1)
     solution = solve(replace(game, rows=rows))
     seconds = timed(lambda: solve(replace(game, rows=rows)), 1)
-    return {"seconds": seconds, "value": solution.privacy, "gap": solution.gap}
+    return {"seconds": seconds, "value": solution.privacy, "gap": solution.optimality_gap}
 
 
 def closed_form(places: int) -> Facts:
     """Hamming on both sides: no program to solve."""
-    game = Game.from_prior(grid_game(places).mass, 1 - np.eye(places), 1 - np.eye(places), 0.1)
+    game = Game.from_prior(grid_game(places).mass, privacy=1 - np.eye(places), quality=1 - np.eye(places), budget=0.1)
     return {"seconds": timed(lambda: solve(game), 200), "value": solve(game).privacy}
 
 
@@ -162,9 +170,9 @@ def curve(places: int) -> Facts:
     """Twenty budgets along the curve, warm, against twenty cold solves."""
     game = grid_game(places)
     budgets = np.linspace(0.04, 0.96, 20) * game.saturation
-    warm = timed(lambda: trade_off(game, budgets), 3)
+    warm = timed(lambda: trade_off(game, budgets=budgets), 3)
     cold = timed(lambda: [solve(game.with_budget(float(budget))) for budget in budgets], 3)
-    return {"seconds": warm, "cold": cold, "width": trade_off(game, budgets).width / game.prior_risk}
+    return {"seconds": warm, "cold": cold, "width": trade_off(game, budgets=budgets).width / game.prior_risk}
 
 
 def codebook(places: int) -> Facts:
@@ -195,7 +203,7 @@ def live(places: int) -> Facts:
     """A live step with the disk, the median and the 99th percentile; the training; a step that is solved anew."""
     profile = walker(places)
     metres = distance(regions_of(profile))
-    budget = 0.5 * Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres)).saturation
+    budget = 0.5 * Game.from_scenario(profile, Scenario.sporadic(), privacy=metres, quality=squared(metres)).saturation
     game = BeliefGame.of(profile, metres, squared(metres), budget)
     training, planner = clock(lambda: plan(profile, metres, squared(metres), budget))
     places_visited = regions_of(profile).centres[profile.sample(300)[0]]

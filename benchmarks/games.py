@@ -23,7 +23,7 @@ def grid_game(places: int, share: float = 0.5, seed: int = 0) -> Game:
     apart = cdist(points, points)
     prior = 1 / np.arange(1, places + 1)
     np.random.default_rng(seed).shuffle(prior)
-    game = Game.from_prior(prior / prior.sum(), apart, apart**2, 1e9)
+    game = Game.from_prior(prior / prior.sum(), privacy=apart, quality=apart**2, budget=1e9)
     return game.with_budget(share * game.saturation)
 
 
@@ -31,7 +31,7 @@ def geo_game(places: int) -> tuple[Game, FloatArray]:
     """The grid's distance as the quality, and as what geo-indistinguishability means, epsilon ln 2 a cell."""
     game = grid_game(places)
     apart = game.error / game.mass
-    return Game.from_prior(game.mass, apart, apart, 1e9), apart
+    return Game.from_prior(game.mass, privacy=apart, quality=apart, budget=1e9), apart
 
 
 def walker(places: int) -> MarkovProfile:
@@ -48,6 +48,6 @@ def designed(places: int) -> Codebook:
     """One release seen, Euclid against squared Euclid, tables for gaps of up to three accesses."""
     profile = walker(places)
     metres = distance(regions_of(profile))
-    game = Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres))
+    game = Game.from_scenario(profile, Scenario.sporadic(), privacy=metres, quality=squared(metres))
     budget = 0.2 * game.saturation
     return design(profile, Scenario.past_present(1), metres, squared(metres), budget, gaps=3, workers=1)

@@ -10,8 +10,9 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from hideseek import Game, solve
-from hideseek.game.game import as_alternatives
-from hideseek.solvers.certificate import Claim, certify
+from hideseek.game.alternatives import as_alternatives
+from hideseek.solvers.certificate import certify
+from hideseek.solvers.claim import Claim
 from hideseek.util.arrays import FloatArray
 
 
@@ -75,4 +76,4 @@ def certified_gap(game: Game, table: FloatArray) -> float:
     """How far a peer's table is from our bound, once it keeps the budget and its rows are laws."""
     ours = solve(game, tolerance=1e-8)
     answer = Claim(table, ours.attacks, ours.prices, np.ones(1), np.zeros(0))
-    return certify(as_alternatives(game), answer).gap
+    return certify(as_alternatives(game), answer).optimality_gap

@@ -58,7 +58,7 @@ def test_importing_hideseek_loads_nothing_until_it_is_used():
 def test_the_contract_of_names_and_parameters():
     assert list(inspect.signature(hideseek.solve).parameters)[:3] == ["game", "tolerance", "method"]
     assert list(inspect.signature(hideseek.Game).parameters)[:3] == ["error", "cost", "budget"]
-    from_prior = ["prior", "privacy_metric", "quality_metric", "budget"]
+    from_prior = ["prior", "privacy", "quality", "budget"]
     assert list(inspect.signature(hideseek.Game.from_prior).parameters) == from_prior
     assert list(inspect.signature(hideseek.Grid).parameters)[:6] == [
         "south",
@@ -71,7 +71,17 @@ def test_the_contract_of_names_and_parameters():
     scenario = ["target", "seen", "release", "quality", "known"]
     assert list(inspect.signature(hideseek.Scenario).parameters)[:5] == scenario
     assert list(inspect.signature(hideseek.MarkovProfile.fit).parameters)[:3] == ["traces", "regions", "step"]
-    for name in ("privacy", "bound", "gap", "quality_loss", "mechanism", "attack", "price", "status", "iterations"):
+    for name in (
+        "privacy",
+        "bound",
+        "optimality_gap",
+        "quality_loss",
+        "mechanism",
+        "attack",
+        "price",
+        "status",
+        "iterations",
+    ):
         fields = {field.name for field in dataclasses.fields(hideseek.Solution)}
         assert name in fields or isinstance(getattr(hideseek.Solution, name), property)
 

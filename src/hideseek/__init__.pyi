@@ -34,8 +34,8 @@ from .planning.planner import Planner as Planner
 from .planning.planner import plan as plan
 from .solvers.curve import Curve as Curve
 from .solvers.curve import trade_off as trade_off
-from .solvers.dispatch import Solution as Solution
 from .solvers.dispatch import solve as solve
+from .solvers.solution import Solution as Solution
 from .storage.profile_file import load_profile as load_profile
 from .storage.profile_file import save_profile as save_profile
 from .traces.city import synthetic_city as synthetic_city

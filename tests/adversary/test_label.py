@@ -167,7 +167,7 @@ def test_the_ceiling_of_a_single_place_is_the_sporadic_optimum(profile):
     D = metric(profile.places)
     codebook = made(profile, Scenario.past_present(1), share=0.5)
     label = evaluate(codebook, profile, accesses=3)
-    game = Game.from_prior(profile.stationary, D, D**2, codebook.budget)
+    game = Game.from_prior(profile.stationary, privacy=D, quality=D**2, budget=codebook.budget)
     assert label.ceiling == pytest.approx(solve(game).bound, rel=1e-9)
     assert label.filter < label.ceiling
 
@@ -179,8 +179,8 @@ def test_the_ceiling_of_a_transition_is_that_of_the_first_place_and_of_pairs_aft
     psi = (profile.stationary[:, None] * profile.transition).ravel()
     first, now = np.divmod(np.arange(9), 3)
     pairs = D[np.ix_(first, first)] + D[np.ix_(now, now)]
-    single = solve(Game.from_prior(profile.stationary, D, D**2, codebook.budget)).bound
-    double = solve(Game.from_prior(psi, pairs, D[now] ** 2, codebook.budget)).bound
+    single = solve(Game.from_prior(profile.stationary, privacy=D, quality=D**2, budget=codebook.budget)).bound
+    double = solve(Game.from_prior(psi, privacy=pairs, quality=D[now] ** 2, budget=codebook.budget)).bound
     assert label.ceiling == pytest.approx((single + 3 * double) / 4, rel=1e-6)
 
 

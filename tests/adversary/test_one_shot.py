@@ -66,7 +66,7 @@ def test_the_toy_s_corner_gives_both_places_away():
 def test_the_toy_s_naive_user_is_caught_by_an_adversary_who_remembers():
     chain, table = toy()
     mechanism = Mechanism(table)
-    game = Game.from_prior(chain.stationary, 1 - np.eye(25), 1 - np.eye(25), 1.0)
+    game = Game.from_prior(chain.stationary, privacy=1 - np.eye(25), quality=1 - np.eye(25), budget=1.0)
     assert correlation_aware_error(chain, mechanism, hamming()) < expected_error(game, mechanism) - 0.05
 
 
@@ -87,7 +87,7 @@ def test_the_remembering_adversary_agrees_with_enumeration(seed):
             for guess in range(3)
         )
     assert correlation_aware_error(chain, Mechanism(table), d_p) == pytest.approx(expected)
-    game = Game.from_prior(chain.stationary, d_p, np.zeros((3, 3)), 0.0)
+    game = Game.from_prior(chain.stationary, privacy=d_p, quality=np.zeros((3, 3)), budget=0.0)
     assert expected <= expected_error(game, Mechanism(table)) + 1e-12
 
 

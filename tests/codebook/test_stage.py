@@ -150,7 +150,9 @@ def test_the_bound_is_that_of_every_history_s_game(name):
         for history, past in enumerate(prior.histories.tolist()):
             own = prior.history == history
             law = Trajectories(prior.offsets, prior.sequences[own], prior.probability[own] / worth.weight[history])
-            game = Game.from_scenario(profile, stage.scenario, privacy, quality, budget, law=law, seen=past)
+            game = Game.from_scenario(
+                profile, stage.scenario, privacy=privacy, quality=quality, budget=budget, distribution=law, seen=past
+            )
             solution = solve(game)
             assert worth.bound[history] >= solution.privacy * (1 - 1e-12)
             assert worth.bound[history] == pytest.approx(solution.bound, rel=1e-6, abs=1e-9)

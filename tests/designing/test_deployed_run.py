@@ -31,7 +31,9 @@ def person(seed: int, places: int = 3) -> tuple[MarkovProfile, np.ndarray]:
 
 def designed(profile, scenario, metric, share=0.3, **options):
     each = total(from_matrix(metric))
-    enough = Game.from_scenario(profile, Scenario.sporadic(), from_matrix(metric), from_matrix(metric)).saturation
+    enough = Game.from_scenario(
+        profile, Scenario.sporadic(), privacy=from_matrix(metric), quality=from_matrix(metric)
+    ).saturation
     return design(profile, scenario, each, each, share * enough * len(scenario.release), **options)
 
 

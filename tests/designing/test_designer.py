@@ -167,7 +167,9 @@ def whole_program(stage, history, places, budget):
 def test_nothing_seen_is_the_sporadic_case():
     codebook = made(CHAIN, Scenario.sporadic(), budget=0.3)
     assert len(codebook.stages) == 1
-    best = solve(Game.from_scenario(CHAIN, Scenario.sporadic(), from_matrix(LINE), from_matrix(LINE), 0.3))
+    best = solve(
+        Game.from_scenario(CHAIN, Scenario.sporadic(), privacy=from_matrix(LINE), quality=from_matrix(LINE), budget=0.3)
+    )
     assert codebook.deployed.privacy == pytest.approx(best.privacy, rel=1e-6)
 
 
@@ -180,7 +182,9 @@ def test_the_budget_holds_at_every_access_after_every_history(seed, share, name)
     places = 2 if scenario.every > 1 else 3
     profile = MarkovProfile.from_matrix(0.9 * generator.dirichlet(np.full(places, 0.3), size=places) + 0.1 / places)
     metric = generator.random((places, places)) * (1 - np.eye(places))
-    enough = Game.from_scenario(profile, Scenario.sporadic(), from_matrix(metric), from_matrix(metric)).saturation
+    enough = Game.from_scenario(
+        profile, Scenario.sporadic(), privacy=from_matrix(metric), quality=from_matrix(metric)
+    ).saturation
     budget = share * enough * len(scenario.release)
     codebook = design(profile, scenario, total(from_matrix(metric)), total(from_matrix(metric)), budget, gaps=2)
     deployed, worst, least, means = codebook.deployed, 0.0, np.inf, []
@@ -206,7 +210,7 @@ def test_what_is_said_of_gaps_is_so_for_every_start_and_gap(memory, seed):
     generator = np.random.default_rng(seed)
     profile = MarkovProfile.from_matrix(0.9 * generator.dirichlet(np.full(3, 0.3), size=3) + 0.1 / 3)
     metric = generator.random((3, 3)) * (1 - np.eye(3))
-    budget = 0.4 * Game.from_scenario(profile, Scenario.sporadic(), metric, metric).saturation
+    budget = 0.4 * Game.from_scenario(profile, Scenario.sporadic(), privacy=metric, quality=metric).saturation
     codebook = design(profile, Scenario.past_present(memory), metric, metric, budget, gaps=3)
     privacies, worst = [], []
     for gap in (2, 3):

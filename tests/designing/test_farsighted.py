@@ -115,14 +115,14 @@ def test_a_lexicographic_planner_gives_nothing_up_at_the_first_access() -> None:
     budget = budget_of(profile)
     planner = plan(profile, ERROR, LOSS, budget, mode=Mode.LEXICOGRAPHIC, walks=4)
     codebook = design(profile, Scenario.past_present(1), ERROR, LOSS, budget, farsighted=planner, workers=1)
-    best = solve(Game.from_prior(profile.stationary, ERROR, LOSS, budget))
+    best = solve(Game.from_prior(profile.stationary, privacy=ERROR, quality=LOSS, budget=budget))
     assert codebook.worths()[0].privacy[0] == pytest.approx(best.bound, rel=1e-5)
 
 
 def test_trading_keeps_what_choosing_among_optima_cannot() -> None:
     """Metres of error against wrong places: some privacy now is worth much of it later."""
     metres = distance(regions_of(PLACED))
-    budget = 0.5 * Game.from_scenario(PLACED, Scenario.sporadic(), metres, hamming()).saturation
+    budget = 0.5 * Game.from_scenario(PLACED, Scenario.sporadic(), privacy=metres, quality=hamming()).saturation
     choosing, trading = (
         design(
             PLACED,

@@ -52,7 +52,9 @@ def test_every_user_budget_and_planner_has_its_row_in_order(found):
 def test_rows_are_what_training_and_following_give(found):
     row = next(row for row in found.rows if row.user == "bob" and row.planner is Outlook.FAR_SIGHTED)
     profile = MarkovProfile.fit(SHORT[SHORT["user_id"] == "bob"], STREET, step="5min")
-    budget = row.budget * Game.from_scenario(profile, Scenario.sporadic(), hamming(), hamming()).saturation
+    budget = (
+        row.budget * Game.from_scenario(profile, Scenario.sporadic(), privacy=hamming(), quality=hamming()).saturation
+    )
     game = BeliefGame.of(profile, hamming(), hamming(), budget)
     one = follow(game, train(game, "far-sighted"), steps=60)
     assert (row.filter, row.smoother, row.quality_loss) == (one.filter, one.smoother, one.quality_loss)
@@ -132,7 +134,7 @@ def test_ceilings_are_those_of_one_access(found):
         profile = MarkovProfile.fit(SHORT[SHORT["user_id"] == user], STREET, step="5min")
         risk = 1 - profile.stationary.max()  # Hamming both: the least of the budget and of the prior risk
         np.testing.assert_allclose(own["ceiling"], own["budget"] * risk, rtol=1e-6)
-        game = Game.from_scenario(profile, Scenario.sporadic(), hamming(), hamming(), 0.2 * risk)
+        game = Game.from_scenario(profile, Scenario.sporadic(), privacy=hamming(), quality=hamming(), budget=0.2 * risk)
         assert own["ceiling"].iloc[0] == pytest.approx(solve(game).bound, rel=1e-9)
 
 

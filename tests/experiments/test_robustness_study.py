@@ -32,7 +32,7 @@ TABLE = np.array([[0.6, 0.3, 0.1], [0.3, 0.5, 0.2], [0.2, 0.2, 0.6]])
 
 
 def test_a_day_like_the_profile_leaves_what_was_claimed():
-    game = Game.from_scenario(PROFILE, Scenario.sporadic(), METRES, METRES)
+    game = Game.from_scenario(PROFILE, Scenario.sporadic(), privacy=METRES, quality=METRES)
     usual_day = np.array([0, 1, 0, 2])
     claimed = expected_error(game, Mechanism(TABLE))
     assert error_alone(Mechanism(TABLE), PROFILE, METRES, usual_day) == pytest.approx(claimed, abs=1e-12)
@@ -215,7 +215,9 @@ def test_every_row_of_a_user_is_what_loops_over_the_definition_give(monkeypatch)
         own, better = chain_by_hand(learned_from), chain_by_hand(places_on(4, 5, 6))
         budget = 0.2 * (own[0] @ metres**2).min()  # a fifth of what the best single place costs
         solution = solutions[days - 1]
-        assert solution.privacy == pytest.approx(solve(Game.from_prior(own[0], metres, metres**2, budget)).privacy)
+        assert solution.privacy == pytest.approx(
+            solve(Game.from_prior(own[0], privacy=metres, quality=metres**2, budget=budget)).privacy
+        )
         table = solution.mechanism.table
         loss = np.mean([np.mean([table[place] @ metres[place] ** 2 for place in day]) for day in attacked])
         for day, law in zip(attacked, laws[3 * (days - 1) : 3 * days], strict=True):

@@ -136,7 +136,9 @@ def test_bayes_rule_after_a_release(seed):
 def test_the_game_at_a_belief_is_that_of_the_prior():
     belief = np.array([0.2, 0.5, 0.3])
     game = BeliefGame.of(CHAIN, ERROR, LOSS, 0.4)
-    assert solve(game.at(belief)).privacy == pytest.approx(solve(Game.from_prior(belief, ERROR, LOSS, 0.4)).privacy)
+    assert solve(game.at(belief)).privacy == pytest.approx(
+        solve(Game.from_prior(belief, privacy=ERROR, quality=LOSS, budget=0.4)).privacy
+    )
 
 
 @given(st.integers(0, 10**6))
@@ -152,7 +154,9 @@ def test_any_attack_and_price_bound_the_privacy_at_any_belief(seed):
 def test_the_ceiling_s_cut_is_the_ceiling_at_the_long_run_law():
     game = BeliefGame.of(CHAIN, ERROR, LOSS, 0.4)
     assert game.ceiling_cut @ game.start == pytest.approx(game.ceiling.bound)
-    assert game.ceiling.privacy == pytest.approx(solve(Game.from_prior(CHAIN.stationary, ERROR, LOSS, 0.4)).privacy)
+    assert game.ceiling.privacy == pytest.approx(
+        solve(Game.from_prior(CHAIN.stationary, privacy=ERROR, quality=LOSS, budget=0.4)).privacy
+    )
 
 
 def test_the_checksum_knows_everything_that_matters_and_no_last_digits():

@@ -15,7 +15,7 @@ from hideseek.planning import BeliefGame, Foresight, follow
 from hideseek.planning import simulation as module
 from hideseek.planning.planner import train
 from hideseek.planning.simulation import SETTLING
-from hideseek.solvers.belief_program import Recurring
+from hideseek.solvers.belief_program import BeliefProgram
 from hideseek.util.estimates import Estimate
 from tests.support.tiny_games import game as tiny
 from tests.support.tiny_games import trained
@@ -36,7 +36,7 @@ class OneTable:
 
     def __init__(self, own, planner):
         self.game, self.planner = own, planner
-        self.program = Recurring(own.error, own.cost, own.budget)
+        self.program = BeliefProgram(own.error, own.cost, own.budget)
 
     def play(self, belief):
         return self.program.judged(TABLE[self.game.states[:, -1]], belief)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hideseek import Game, solve
 from hideseek.game import Alternatives
-from hideseek.solvers.belief_program import Recurring
+from hideseek.solvers.belief_program import BeliefProgram
 from tests.oracles.full_program import best_value
 
 CLOSE = 2e-6  # in units of the mean error: the tolerance of a play, 1e-6, and scipy's
@@ -32,15 +32,15 @@ def beliefs(size: int = 4, count: int = 12, seed: int = 0) -> list[np.ndarray]:
     generator = np.random.default_rng(seed)
     found = list(generator.dirichlet(np.full(size, 0.7), count))
     for k, tiny in enumerate((0.0, 1e-15, 1e-9, 1e-6)):
-        law = generator.dirichlet(np.ones(size))
-        law[k % size] = tiny
-        found.append(law / law.sum())
+        made = generator.dirichlet(np.ones(size))
+        made[k % size] = tiny
+        found.append(made / made.sum())
     return [*found, np.eye(size)[0], np.full(size, 1 / size)]
 
 
-def program(seed: int, now: float = 1.0, later: float = 0.0) -> Recurring:
+def made_program(seed: int, now: float = 1.0, later: float = 0.0) -> BeliefProgram:
     error, cost, budget, cuts = instance(seed)
-    made = Recurring(error, cost, budget, now, later)
+    made = BeliefProgram(error, cost, budget, now, later)
     if later:
         made.add(cuts)
     return made
@@ -49,9 +49,9 @@ def program(seed: int, now: float = 1.0, later: float = 0.0) -> Recurring:
 @pytest.mark.parametrize("seed", range(6))
 def test_privacy_now_is_the_game_s_own_at_every_belief(seed):
     error, cost, budget, _ = instance(seed)
-    recurring = program(seed)
+    program = made_program(seed)
     for belief in beliefs(seed=seed):
-        found = recurring.play(belief)
+        found = program.play(belief)
         known = solve(Game(error * belief, cost * belief[:, None], budget))
         full = best_value(error, cost, budget, belief)
         assert found.privacy == pytest.approx(full, abs=CLOSE * error.mean())
@@ -61,11 +61,11 @@ def test_privacy_now_is_the_game_s_own_at_every_belief(seed):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("weights", [(1.0, 0.9), (0.0, 1.0), (1.0, 30.0)])
-def test_now_and_the_future_are_traded_as_in_the_program_written_out(seed, weights):
+def test_now_and_the_future_are_traded_as_in_the_full_program(seed, weights):
     error, cost, budget, cuts = instance(seed)
-    recurring = program(seed, *weights)
+    program = made_program(seed, *weights)
     for belief in beliefs(seed=seed):
-        found = recurring.play(belief)
+        found = program.play(belief)
         value = weights[0] * found.privacy + weights[1] * found.future
         full = best_value(error, cost, budget, belief, *weights, cuts)
         assert value == pytest.approx(full, abs=CLOSE * error.mean())
@@ -80,7 +80,7 @@ def test_now_and_the_future_are_traded_as_in_the_program_written_out(seed, weigh
 def test_now_and_the_future_are_traded_as_between_two_games(seed):
     error, cost, budget, cuts = instance(seed, cuts=5)  # as many cuts as guesses are
     belief, later = beliefs(seed=seed)[0], 0.8
-    made = Recurring(error, cost, budget, 1.0, later)
+    made = BeliefProgram(error, cost, budget, 1.0, later)
     made.add(cuts)
     found = made.play(belief)
     games = tuple(Game(rows * belief, cost * belief[:, None], budget) for rows in (error, cuts))
@@ -93,11 +93,11 @@ def test_now_and_the_future_are_traded_as_between_two_games(seed):
 @pytest.mark.parametrize("share", [0.5, 0.9, 1 - 1e-6])
 def test_the_least_privacy_is_kept_and_costs_no_more_than_it_must(seed, share):
     error, cost, budget, cuts = instance(seed)
-    alone, recurring = program(seed), program(seed, 0.0, 1.0)
+    alone, program = made_program(seed), made_program(seed, 0.0, 1.0)
     for belief in beliefs(seed=seed)[::3]:
         first = alone.play(belief, tolerance=1e-9)
         least = share * first.privacy
-        found = recurring.play(belief, least, known=first.table)
+        found = program.play(belief, least, known=first.table)
         full = best_value(error, cost, budget, belief, 0.0, 1.0, cuts, least)
         assert found.privacy >= least * (1 - 1e-6) - 1e-12
         assert found.future == pytest.approx(full, abs=1e-5 * error.mean())
@@ -107,9 +107,9 @@ def test_the_least_privacy_is_kept_and_costs_no_more_than_it_must(seed, share):
 @pytest.mark.parametrize("weights", [(1.0, 0.0), (1.0, 0.9)])
 @given(seed=st.integers(0, 5), other=st.integers(0, 10**6))
 @settings(max_examples=15)
-def test_the_cut_of_one_belief_bounds_what_any_table_is_worth_at_another(weights, seed, other):
+def test_the_cut_of_one_belief_bounds_every_table_at_another(weights, seed, other):
     error, cost, budget, cuts = instance(seed)
-    own = program(seed, *weights).play(beliefs(seed=seed)[other % 18])
+    own = made_program(seed, *weights).play(beliefs(seed=seed)[other % 18])
     for belief in np.random.default_rng(other).dirichlet(np.full(4, 0.5), 4):
         worth = best_value(error, cost, budget, belief, *weights, cuts if weights[1] else None)
         assert own.cut @ belief >= worth - SCIPY
@@ -117,19 +117,19 @@ def test_the_cut_of_one_belief_bounds_what_any_table_is_worth_at_another(weights
 
 def test_the_cut_is_as_tight_as_the_bound_at_its_own_belief():
     for belief in beliefs():
-        found = program(1, 1.0, 0.9).play(belief)
+        found = made_program(1, 1.0, 0.9).play(belief)
         assert found.cut @ belief == pytest.approx(found.bound, abs=1e-9)
 
 
 @given(st.permutations(range(18)), st.integers(0, 5))
 @settings(max_examples=15)
 def test_the_order_of_plays_does_not_matter(order, seed):
-    laws = beliefs(seed=seed)
-    straight, shuffled = program(seed, 1.0, 0.9), program(seed, 1.0, 0.9)
+    every = beliefs(seed=seed)
+    straight, shuffled = made_program(seed, 1.0, 0.9), made_program(seed, 1.0, 0.9)
     error = instance(seed)[0]
-    known = [straight.play(belief) for belief in laws]
+    known = [straight.play(belief) for belief in every]
     for at in order:
-        found = shuffled.play(laws[at])
+        found = shuffled.play(every[at])
         assert found.privacy + 0.9 * found.future == pytest.approx(
             known[at].privacy + 0.9 * known[at].future, abs=CLOSE * error.mean()
         )
@@ -138,49 +138,49 @@ def test_the_order_of_plays_does_not_matter(order, seed):
 @pytest.mark.parametrize("later", [0.0, 0.9])
 @pytest.mark.parametrize("size", [4, 12])
 def test_after_restore_a_table_depends_on_the_belief_alone(size, later):
-    laws = beliefs(size, seed=2)
+    every = beliefs(size, seed=2)
     error, cost, budget, cuts = instance(2, size)
-    recurring = Recurring(error, cost, budget, 1.0, later)
+    program = BeliefProgram(error, cost, budget, 1.0, later)
     if later:
-        recurring.add(cuts)
-    recurring.play(laws[0])
-    recurring.keep()
+        program.add(cuts)
+    program.play(every[0])
+    program.keep()
     known = []
-    for belief in laws:
-        recurring.restore()
-        known.append(recurring.play(belief))
-    for at in np.random.default_rng(0).permutation(len(laws)):
-        for belief in laws[:at]:
-            recurring.play(belief)  # whatever happened in between
-        recurring.restore()
-        again = recurring.play(laws[at])
+    for belief in every:
+        program.restore()
+        known.append(program.play(belief))
+    for at in np.random.default_rng(0).permutation(len(every)):
+        for belief in every[:at]:
+            program.play(belief)  # whatever happened in between
+        program.restore()
+        again = program.play(every[at])
         np.testing.assert_array_equal(again.table, known[at].table)
         assert (again.privacy, again.future, again.bound) == (known[at].privacy, known[at].future, known[at].bound)
 
 
 def test_cuts_that_come_later_count():
     error, cost, budget, cuts = instance(3)
-    recurring = Recurring(error, cost, budget, 1.0, 0.9)
-    recurring.add(cuts[:1] + 5)
+    program = BeliefProgram(error, cost, budget, 1.0, 0.9)
+    program.add(cuts[:1] + 5)
     for belief in beliefs(seed=3)[:4]:
-        before = recurring.play(belief)
+        before = program.play(belief)
         full = best_value(error, cost, budget, belief, 1.0, 0.9, cuts[:1] + 5)
         assert before.privacy + 0.9 * before.future == pytest.approx(full, abs=CLOSE)
-    recurring.add(cuts[1:])
+    program.add(cuts[1:])
     both = np.vstack([cuts[:1] + 5, cuts[1:]])
     for belief in beliefs(seed=3):
-        found = recurring.play(belief)
+        found = program.play(belief)
         full = best_value(error, cost, budget, belief, 1.0, 0.9, both)
         assert found.privacy + 0.9 * found.future == pytest.approx(full, abs=CLOSE)
 
 
 @pytest.mark.parametrize("budget", [0.0, 1e-6, 0.05, 10.0])
-def test_tables_are_laws_and_keep_the_budget_exactly(budget):
+def test_tables_are_distributions_and_keep_the_budget_exactly(budget):
     error, cost, _, cuts = instance(4)
-    recurring = Recurring(error, cost, budget, 1.0, 0.9)
-    recurring.add(cuts)
+    program = BeliefProgram(error, cost, budget, 1.0, 0.9)
+    program.add(cuts)
     for belief in beliefs(seed=4):
-        found = recurring.play(belief)
+        found = program.play(belief)
         assert found.table.min() >= 0
         np.testing.assert_allclose(found.table.sum(axis=1), 1, atol=1e-12)
         assert found.loss == pytest.approx((belief[:, None] * cost * found.table).sum(), abs=1e-15)

@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from hideseek import Game, HideseekError, solve, trade_off
 from hideseek.errors import CertificateError, SolverError
 from hideseek.game import Alternatives, LinearRows
+from hideseek.game.alternatives import as_alternatives
 from hideseek.solvers import Method, Status
+from hideseek.solvers import certificate as certificate_module
 from hideseek.solvers import double_oracle as double_oracle_module
-from hideseek.solvers.certificate import Claim, certify
+from hideseek.solvers.certificate import certify
+from hideseek.solvers.claim import Claim
 from tests.support.games import euclid_game
 
 GAME = euclid_game(3, 3, 0.4)
@@ -112,7 +116,7 @@ def test_a_corrupted_answer_is_refused_or_repaired(name):
         certificate = certify(PROBLEM, CORRUPTIONS[name])
     except CertificateError:
         return
-    repaired = certificate.answer
+    repaired = certificate.claim
     assert (repaired.table >= 0).all()
     np.testing.assert_allclose(repaired.table.sum(axis=1), 1, atol=1e-12)
     assert (GAME.cost * repaired.table).sum() <= GAME.budget * (1 + 1e-9)
@@ -131,7 +135,7 @@ def test_what_cannot_be_repaired_is_refused(name):
 
 
 def test_the_honest_answer_closes_the_gap():
-    assert certify(PROBLEM, HONEST).gap <= 1e-9
+    assert certify(PROBLEM, HONEST).optimality_gap <= 1e-9
 
 
 SEVERAL = Alternatives((GAME, euclid_game(3, 3, 0.6)), "minimum")
@@ -172,7 +176,7 @@ def test_small_rows_are_not_broken_because_they_are_small():
     values = []
     for unit in (1.0, 1e-9):
         rows = LinearRows(unit * matrix, np.full(24, -np.inf), np.zeros(24))
-        limited = Game(game.error, game.cost, game.budget, rows)
+        limited = Game(game.error, game.cost, game.budget, rows=rows)
         values.append(solve(limited, method="double_oracle").privacy)
     assert values[1] == pytest.approx(values[0], rel=2e-6)
 
@@ -254,19 +258,48 @@ def test_where_the_solver_fails_the_full_program_steps_in(monkeypatch):
     assert solution.method is Method.FULL_PROGRAM
     assert solution.status is Status.OPTIMAL
     assert solution.privacy == pytest.approx(TRUTH.privacy, rel=2e-6)
-    assert trade_off(GAME, [GAME.budget]).privacy[0] == pytest.approx(TRUTH.privacy, rel=2e-6)
+    assert trade_off(GAME, budgets=[GAME.budget]).privacy[0] == pytest.approx(TRUTH.privacy, rel=2e-6)
 
 
-def test_zero_loss_choices_survive_the_repair():
-    """Two releases cost nothing for every input: at budget 0 the optimum hides among them, and must not be undone."""
-    prior = np.array([0.5, 0.5])
-    free = np.array([[0, 0, 5], [0, 0, 5.0]])
-    game = Game(prior * (1 - np.eye(2)), prior[:, None] * free, 0.0)
-    for method in ("double_oracle", "full_program"):
-        assert solve(game, method=method).privacy == pytest.approx(0.5, rel=1e-6)
-    # a table a little over budget is brought back by what it has among the free releases, not by one of them
-    over = np.array([[0.3, 0.7 - 1e-9, 1e-9], [0.3, 0.7, 0]])
-    best = Claim(over, (np.full((3, 2), 0.5),), np.array([1.0]), np.ones(1), np.zeros(0))
-    certificate = certify(Alternatives((game,)), best)
-    np.testing.assert_allclose(certificate.answer.table[0], [0.3, 0.7, 0], atol=1e-8)
-    assert certificate.losses[0] == 0
+SMALL = euclid_game(3, 3, 0.5)
+
+
+def test_a_sparse_answer_that_is_not_finite_is_refused():
+    table = sparse.csr_array(np.diag([np.nan, *np.ones(8)]))
+    with pytest.raises(CertificateError, match="table holds numbers that are not finite"):
+        certify(as_alternatives(SMALL), Claim(table, (np.eye(9),), np.zeros(1), np.ones(1), np.zeros(0)))
+
+
+def test_what_is_allowed_is_bounded_by_what_bounds_everything():
+    poor = Claim(np.eye(9), (np.full((9, 9), 1 / 9),), np.zeros(1), np.ones(1), np.zeros(0))  # worse than the prior's
+    found = certify(as_alternatives(SMALL), poor, allowed=np.ones((9, 9), bool))
+    assert found.bound == pytest.approx(SMALL.prior_risk)
+
+
+CHEATS = {
+    "a table that is no mechanism": {"table": np.full((9, 9), 0.2)},
+    "a table with a negative entry": {"table": np.eye(9) + np.eye(1, 9) - np.eye(1, 9, 1)},
+    "a table beyond the budget": {"table": np.eye(9)[::-1]},
+    "an attack that is none": {"attacks": (np.full((9, 9), 0.05),)},
+    "a negative attack": {"attacks": (2 * np.eye(9) - np.roll(np.eye(9), 1, axis=1),)},
+    "a negative price": {"prices": np.array([-1.0])},
+    "a mix that is none": {"mix": np.array([0.5])},
+    "too many attacks": {"attacks": (np.eye(9), np.eye(9))},
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_repair_that_cheats_is_found_out(name, monkeypatch):
+    monkeypatch.setattr(certificate_module, "repair", lambda problem, claim, safe: replace(claim, **CHEATS[name]))
+    with pytest.raises(CertificateError):
+        certify(PROBLEM, HONEST)
+
+
+def test_a_multiplier_of_a_side_without_limit_is_found_out(monkeypatch):
+    matrix = np.zeros((1, 81))
+    matrix[0, 0] = 1
+    limited = Game(GAME.error, GAME.cost, GAME.budget, rows=LinearRows(matrix, np.zeros(1), np.full(1, np.inf)))
+    monkeypatch.setattr(certificate_module, "repair", lambda problem, claim, safe: claim)
+    with pytest.raises(CertificateError, match="no limit"):
+        certify(Alternatives((limited,)), replace(HONEST, multipliers=np.ones(1)))
+    assert certify(Alternatives((limited,)), replace(HONEST, multipliers=np.zeros(1))).optimality_gap <= 1e-9

@@ -18,7 +18,7 @@ from tests.support.games import euclid_game, grid_distances, random_game, zipf
 
 def test_hamming_curve_is_the_paper_s_line_and_plateau():
     prior = zipf(6)
-    curve = trade_off(Game.from_prior(prior, 1 - np.eye(6), 1 - np.eye(6), 0.5))
+    curve = trade_off(Game.from_prior(prior, privacy=1 - np.eye(6), quality=1 - np.eye(6), budget=0.5))
     budget = np.linspace(0, 1.5, 31)
     expected = np.minimum(budget, 1 - prior.max())
     np.testing.assert_allclose(curve.lower(budget), expected, atol=1e-9)
@@ -41,7 +41,7 @@ def test_the_optimum_lies_between_the_envelopes_everywhere(seed, where):
 def test_given_budgets_are_the_points_and_agree_with_cold_solves():
     game = euclid_game(4, 4, 0.5)
     budgets = np.linspace(0.1, 1.0, 7) * game.saturation
-    curve = trade_off(game, budgets)
+    curve = trade_off(game, budgets=budgets)
     np.testing.assert_allclose(curve.budget, budgets)
     for budget, privacy, bound in zip(budgets, curve.privacy, curve.bound, strict=True):
         cold = solve(game.with_budget(budget))
@@ -52,7 +52,7 @@ def test_given_budgets_are_the_points_and_agree_with_cold_solves():
 
 def test_every_breakpoint_is_found():
     """Oracle: slopes by differences of exact solves on a fine grid; each bend of theirs is a corner of the curve."""
-    game = Game.from_prior(zipf(5, 3), grid_distances(1, 5), grid_distances(1, 5) ** 2, 1.0)
+    game = Game.from_prior(zipf(5, 3), privacy=grid_distances(1, 5), quality=grid_distances(1, 5) ** 2, budget=1.0)
     curve = trade_off(game, breakpoints=True)
     fine = np.linspace(0, game.saturation, 241)
     value = np.array([solve(game.with_budget(budget), tolerance=1e-10).privacy for budget in fine])
@@ -80,7 +80,7 @@ def test_a_curve_starts_at_the_least_loss_that_its_rows_allow():
     """f(0|0) <= 0.5: half of the time the first input must move, which the cheapest releases alone would not show."""
     game = euclid_game(1, 3, 0.9)
     capped = LinearRows(np.eye(1, 9), np.full(1, -np.inf), np.full(1, 0.5))
-    curve = trade_off(Game(game.error, game.cost, game.budget, capped), tolerance=1e-2)
+    curve = trade_off(Game(game.error, game.cost, game.budget, rows=capped), tolerance=1e-2)
     assert curve.budget[0] == pytest.approx(0.5 * np.sort(game.cost[0])[1])
     assert curve.lower(game.saturation) <= game.prior_risk
 
@@ -88,7 +88,7 @@ def test_a_curve_starts_at_the_least_loss_that_its_rows_allow():
 def test_every_breakpoint_of_a_causal_curve_is_found():
     chain = MarkovProfile.from_matrix([[0.2, 0.8], [0.6, 0.4]])
     line = from_matrix(grid_distances(1, 2))
-    game = Game.from_scenario(chain, Scenario.present_future("unknown"), total(line), total(line))
+    game = Game.from_scenario(chain, Scenario.present_future("unknown"), privacy=total(line), quality=total(line))
     curve = trade_off(game, breakpoints=True)
     assert curve.width <= 1e-7 * game.prior_risk
     assert len(curve.budget) <= 20
@@ -96,7 +96,7 @@ def test_every_breakpoint_of_a_causal_curve_is_found():
 
 def test_one_budget_has_the_width_of_its_own_gap():
     game = euclid_game(4, 4, 0.5)
-    curve = trade_off(game, [game.budget])
+    curve = trade_off(game, budgets=[game.budget])
     assert 0 <= curve.width <= 1e-6 * game.prior_risk
 
 
@@ -110,7 +110,7 @@ def test_points_in_any_order_make_the_same_hull():
     assert (hull >= y - 1e-12).all()
 
 
-def test_progress_tells_points_and_distance():
+def test_progress_reports_points_and_distance():
     told = []
     trade_off(euclid_game(3, 3, 0.5), progress=lambda points, width: told.append((points, width)))
     assert [points for points, _ in told] == list(range(2, 2 + len(told)))
@@ -125,11 +125,19 @@ def test_a_curve_is_of_one_game():
 @pytest.mark.parametrize("budgets", [[np.nan], [-1.0], [[1.0]], [], ["x"]])
 def test_bad_budgets_are_refused(budgets):
     with pytest.raises(ParameterError, match="'budgets' parameter of trade_off"):
-        trade_off(euclid_game(2, 2, 0.5), budgets)
+        trade_off(euclid_game(2, 2, 0.5), budgets=budgets)
 
 
 def test_a_budget_below_the_least_loss_is_refused():
     game = random_game(0, 3, 3, 3, 0.5)
     with pytest.raises(BudgetError) as caught:
-        trade_off(game, [game.least_loss / 2])
+        trade_off(game, budgets=[game.least_loss / 2])
     assert caught.value.least == pytest.approx(game.least_loss)
+
+
+def test_the_table_of_a_curve_has_a_row_per_point():
+    curve = trade_off(euclid_game(2, 3, 0.5), budgets=[0.1, 0.3, 0.2])
+    frame = curve.to_frame()
+    assert frame["budget"].tolist() == [0.1, 0.2, 0.3]
+    for name in ("privacy", "bound", "price", "quality_loss"):
+        np.testing.assert_array_equal(frame[name], getattr(curve, name))

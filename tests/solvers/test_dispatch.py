@@ -10,44 +10,28 @@ import pytest
 import qif
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from hideseek import Game, ParameterError, Scenario, solve
+from hideseek.game import Alternatives, LinearRows
 from hideseek.metrics import hamming
 from hideseek.model.markov import MarkovProfile
 from hideseek.solvers import Method, Status
+from hideseek.util import arrays
 from tests.oracles.exact_simplex import game_value
+from tests.oracles.whole_game import optimum
 from tests.support.games import euclid_game, games, grid_distances, random_game, zipf
-
-TOLERANCE = 1e-6  # what solve promises by default, relative
+from tests.support.proofs import TOLERANCE, assert_proved
 
 METHODS = [Method.DOUBLE_ORACLE, Method.FULL_PROGRAM]
-
-
-def assert_proved(solution, tolerance=TOLERANCE):
-    """Everything a Solution promises, recomputed here from W, C, f and h."""
-    game = solution.game
-    table, attack = solution.mechanism.table, solution.attack
-    assert solution.status is Status.OPTIMAL
-    assert (table >= 0).all()
-    np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-12)
-    np.testing.assert_allclose(attack.sum(axis=1), 1, atol=1e-12)
-    assert (attack >= 0).all()
-    loss = (game.cost * table).sum()
-    assert loss <= game.budget * (1 + 1e-9) + 1e-12
-    assert solution.quality_loss == pytest.approx(loss, rel=1e-12)
-    reached = (game.error @ table).min(axis=0).sum()
-    assert solution.privacy <= reached <= solution.privacy * (1 + 1e-9) + 1e-15
-    bound = solution.price * game.budget + ((attack @ game.error).T - solution.price * game.cost).max(axis=1).sum()
-    assert bound <= solution.bound <= bound + 1e-9 * max(bound, game.prior_risk)
-    assert solution.bound - solution.privacy <= tolerance * max(solution.bound, 1e-6 * game.prior_risk) + 1e-15
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_same_metric_on_both_sides_gives_the_smaller_of_budget_and_prior_risk(method, share, seed):
+def test_one_metric_for_both_gives_min_of_budget_and_prior_risk(method, share, seed):
     distance = grid_distances(3, 4)
-    game = Game.from_prior(zipf(12, seed), distance, distance, 1e9)
+    game = Game.from_prior(zipf(12, seed), privacy=distance, quality=distance, budget=1e9)
     game = game.with_budget(share * 1.2 * game.prior_risk)
     solution = solve(game, method=method)
     assert solution.privacy == pytest.approx(min(game.budget, game.prior_risk), rel=1e-6, abs=1e-9)
@@ -55,9 +39,9 @@ def test_same_metric_on_both_sides_gives_the_smaller_of_budget_and_prior_risk(me
 
 
 @pytest.mark.parametrize("budget", [0.0, 0.05, 0.3, 0.7])
-def test_hamming_gives_the_smaller_of_budget_and_one_minus_the_largest_prior(budget):
+def test_hamming_gives_min_of_budget_and_one_minus_the_largest_prior(budget):
     prior = np.array([0.4, 0.3, 0.2, 0.1])
-    solution = solve(Game.from_prior(prior, 1 - np.eye(4), 1 - np.eye(4), budget))
+    solution = solve(Game.from_prior(prior, privacy=1 - np.eye(4), quality=1 - np.eye(4), budget=budget))
     assert solution.method is Method.CLOSED_FORM
     assert solution.privacy == pytest.approx(min(budget, 0.6), abs=1e-12)
     assert_proved(solution)
@@ -83,7 +67,7 @@ def test_larger_games_close_to_the_tolerance(share, seed):
 def test_qif_finds_the_same_value(share):
     distance = grid_distances(3, 3)
     prior = zipf(9, seed=4)
-    game = Game.from_prior(prior, distance, distance**2, 1e9)
+    game = Game.from_prior(prior, privacy=distance, quality=distance**2, budget=1e9)
     game = game.with_budget(share * game.saturation)
     channel = qif.mechanism.l_risk.max_risk_given_max_loss(
         prior, 9, 9, game.budget, lambda g, a: distance[g, a], lambda a, o: distance[a, o] ** 2
@@ -211,8 +195,8 @@ def test_value_is_concave_in_the_prior(seed, share, between):
     d_p, d_q = generator.random((4, 4)), generator.random((4, 4)) * (1 - np.eye(4))
     priors = [generator.dirichlet(np.ones(4)) for _ in range(2)]
     budget = share
-    values = [solve(Game.from_prior(prior, d_p, d_q, budget)).privacy for prior in priors]
-    mixed = Game.from_prior(between * priors[0] + (1 - between) * priors[1], d_p, d_q, budget)
+    values = [solve(Game.from_prior(prior, privacy=d_p, quality=d_q, budget=budget)).privacy for prior in priors]
+    mixed = Game.from_prior(between * priors[0] + (1 - between) * priors[1], privacy=d_p, quality=d_q, budget=budget)
     assert between * values[0] + (1 - between) * values[1] <= solve(mixed).bound + 1e-12
 
 
@@ -221,23 +205,23 @@ def test_memory_zero_is_the_sporadic_scenario():
     assert Scenario.past_present(memory=0, protect="transition") == Scenario.sporadic()
 
 
-def test_unvisited_places_get_a_row_that_tells_nothing():
+def test_unvisited_places_get_a_row_that_reveals_nothing():
     prior = np.r_[zipf(6), 0]
     distance = grid_distances(1, 7)
-    with_empty = Game.from_prior(prior, distance, distance**2, 0.5)
+    with_empty = Game.from_prior(prior, privacy=distance, quality=distance**2, budget=0.5)
     table = solve(with_empty, method="double_oracle").mechanism.table
-    np.testing.assert_allclose(table[6], prior @ table)  # the marginal law of the release
+    np.testing.assert_allclose(table[6], prior @ table)  # the marginal distribution of the release
 
 
 def test_a_game_worth_nothing_is_solved_at_once():
     solution = solve(Game(np.zeros((2, 3)), np.ones((3, 2)), 5.0))
-    assert (solution.privacy, solution.bound, solution.gap) == (0, 0, 0)
+    assert (solution.privacy, solution.bound, solution.optimality_gap) == (0, 0, 0)
 
 
 def test_a_time_limit_returns_an_honest_gap():
     solution = solve(euclid_game(8, 8, 0.5), time_limit=0.0)
     assert solution.status is Status.TIME_LIMIT
-    assert solution.gap > TOLERANCE
+    assert solution.optimality_gap > TOLERANCE
     whole = solve(euclid_game(8, 8, 0.5))
     assert_proved(whole)
     assert solution.privacy <= whole.bound
@@ -256,7 +240,9 @@ def test_progress_brackets_the_value():
 @pytest.mark.parametrize("budget", [0.1, 0.4, 0.9])
 def test_transitions_in_hamming_reach_the_closed_form_on_either_route(route, budget):
     chain = MarkovProfile.from_matrix([[0.1, 0.9, 0], [0.3, 0.3, 0.4], [0.8, 0, 0.2]])
-    game = Game.from_scenario(chain, Scenario.present_future(route), hamming(), hamming(), budget)
+    game = Game.from_scenario(
+        chain, Scenario.present_future(route), privacy=hamming(), quality=hamming(), budget=budget
+    )
     largest = max(chain.probability((a, b)) for a in range(3) for b in range(3))
     for method in ("auto", "double_oracle"):
         assert solve(game, method=method).privacy == pytest.approx(min(budget, 1 - largest), rel=1e-6)
@@ -283,8 +269,8 @@ def test_a_tolerance_must_be_positive(tolerance):
 @pytest.mark.parametrize("method", METHODS)
 def test_units_do_not_matter(unit, method):
     distance = grid_distances(2, 3)
-    one = Game.from_prior(zipf(6), distance, distance**2, 0.4)
-    other = Game.from_prior(zipf(6), distance * unit, (distance * unit) ** 2, 0.4 * unit**2)
+    one = Game.from_prior(zipf(6), privacy=distance, quality=distance**2, budget=0.4)
+    other = Game.from_prior(zipf(6), privacy=distance * unit, quality=(distance * unit) ** 2, budget=0.4 * unit**2)
     assert solve(other, method=method).privacy / unit == pytest.approx(solve(one).privacy, rel=2e-6)
 
 
@@ -294,7 +280,9 @@ def test_budgets_next_to_the_least_loss_are_met(seed, power, skew):
     generator = np.random.default_rng(seed)
     size = int(generator.integers(2, 6))
     prior = generator.dirichlet(np.full(size, skew))
-    game = Game.from_prior(prior / prior.sum(), generator.random((size, size)), generator.random((size, size)), 1e9)
+    game = Game.from_prior(
+        prior / prior.sum(), privacy=generator.random((size, size)), quality=generator.random((size, size)), budget=1e9
+    )
     game = game.with_budget(game.least_loss * (1 + 10**power))
     solution = solve(game)
     assert solution.quality_loss <= game.budget
@@ -312,3 +300,67 @@ def test_a_budget_that_misses_the_least_loss_by_rounding_is_the_least_loss():
 def test_what_is_no_game_is_refused(nothing):
     with pytest.raises(ParameterError, match="a Game or an Alternatives"):
         solve(nothing)
+
+
+@pytest.mark.parametrize("radius", [1.0, 2.0, 4.0, 9.0, 100.0])
+def test_within_a_radius_the_bound_is_still_that_of_all_mechanisms(radius):
+    game = euclid_game(4, 5, 0.5)
+    solution = solve(game, radius=radius)
+    assert solution.privacy == pytest.approx(optimum(game, radius), rel=2e-6)
+    assert (game.cost / game.mass[:, None])[solution.mechanism.table > 0].max() <= radius * (1 + 1e-9)
+    assert solution.bound == pytest.approx(optimum(game), rel=2e-6)
+    assert solution.optimality_gap == pytest.approx(1 - optimum(game, radius) / optimum(game), abs=3e-6)
+    assert solution.unrestricted.bound == solution.bound
+    assert solution.privacy <= solution.within <= solution.privacy * (1 + 2e-6)
+    assert solution.status is (Status.OPTIMAL if solution.optimality_gap <= 1e-6 else Status.OPTIMAL_WITHIN)
+
+
+def test_a_radius_that_excludes_nothing_changes_nothing():
+    game = euclid_game(4, 5, 0.5)
+    wide = solve(game, radius=1e9)
+    assert (wide.status, wide.within) == (Status.OPTIMAL, wide.bound)
+    assert wide.privacy == pytest.approx(solve(game).privacy, rel=2e-6)
+
+
+def test_a_radius_without_any_release_is_refused_with_the_least_one():
+    game = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=np.array([[1.0, 2.0], [5.0, 3.0]]), budget=4.0)
+    with pytest.raises(ParameterError, match="at least 3"):
+        solve(game, radius=2.9)
+    assert solve(game, radius=3).privacy == pytest.approx(optimum(game, 3))
+
+
+@pytest.mark.parametrize("options", [{"method": "full program"}, {"hardware": "cuda"}, {"radius": -1.0}])
+def test_a_radius_is_refused_with_methods_that_ignore_it(options):
+    with pytest.raises(ParameterError, match="radius"):
+        solve(euclid_game(3, 3, 0.5), **({"radius": 5.0} | options))
+
+
+GAME = euclid_game(3, 3, 0.5)
+
+
+SAME = LinearRows(sparse.csr_array(np.eye(1, 81) - np.eye(1, 81, 9)), np.zeros(1), np.zeros(1))  # f(0|0) = f(0|1)
+
+
+LIMITED = Game(GAME.error, GAME.cost, GAME.budget, rows=SAME, mass=GAME.mass)
+
+
+@pytest.mark.parametrize("game", [Game(GAME.error, GAME.cost, GAME.budget), Alternatives((GAME, GAME)), LIMITED])
+def test_a_radius_is_for_one_game_whose_mass_is_known(game):
+    with pytest.raises(ParameterError, match=r"'radius'.*one game whose mass is known and without extra rows"):
+        solve(game, radius=5.0)
+
+
+def test_a_constant_release_outside_the_radius_is_not_used():
+    game = GAME.with_budget(2 * GAME.saturation)  # without a radius, the closed form of one release for all
+    assert solve(game).method is Method.CLOSED_FORM
+    assert solve(game, radius=1.0).privacy == pytest.approx(optimum(game, 1.0), rel=2e-6)
+    assert optimum(game, 1.0) < 0.9 * optimum(game)
+
+
+@pytest.mark.parametrize("radius", [None, 2.0])
+def test_working_on_a_few_rows_at_a_time_changes_nothing(radius, monkeypatch):
+    whole = solve(GAME, radius=radius)
+    monkeypatch.setattr(arrays, "BLOCK", 20)  # two rows of nine
+    parts = solve(GAME, radius=radius)
+    for name in ("privacy", "bound", "within", "iterations"):
+        assert getattr(parts, name) == pytest.approx(getattr(whole, name), rel=1e-9)

@@ -22,7 +22,7 @@ def zipf(count: int, seed: int = 0) -> np.ndarray:
 def euclid_game(rows: int, columns: int, share: float, seed: int = 0) -> Game:
     """Distance against squared distance, Zipf prior, a share of the saturating budget."""
     distance = grid_distances(rows, columns)
-    game = Game.from_prior(zipf(rows * columns, seed), distance, distance**2, 1e9)
+    game = Game.from_prior(zipf(rows * columns, seed), privacy=distance, quality=distance**2, budget=1e9)
     return game.with_budget(share * game.saturation)
 
 

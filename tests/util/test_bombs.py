@@ -328,7 +328,7 @@ PARAMETERS: Bombs = {
     "a chain": (NEEDS, lambda _: MarkovProfile.from_matrix(constant(10**6, 10**6))),
     "a chain whose matrix fits": (NEEDS, lambda _: MarkovProfile.from_matrix(np.full((3000, 3000), 1 / 3000))),
     "a metric": (NEEDS, lambda _: from_matrix(constant(10**6, 10**6))),
-    "a prior": (NEEDS, lambda _: Game.from_prior(constant(10**12), HAMMING, HAMMING, 0.1)),
+    "a prior": (NEEDS, lambda _: Game.from_prior(constant(10**12), privacy=HAMMING, quality=HAMMING, budget=0.1)),
     "a mechanism": (NEEDS, lambda _: Mechanism(constant(10**6, 10**6))),
     "a distant place": ("^1$", lambda _: sensitive(hamming(), {10**12: 2}).between(*np.ones((3, 1, 1), int)).size),
     "long walks": (NEEDS, lambda _: CHAIN.sample(10**12)),
@@ -372,7 +372,9 @@ PARAMETERS: Bombs = {
     "a long study": (TAKES, lambda _: long_study()),
     "many budgets": (
         NEEDS,
-        lambda _: trade_off(Game.from_prior([0.5, 0.5], HAMMING, HAMMING, 0.1), np.linspace(0, 1, 10**5)),
+        lambda _: trade_off(
+            Game.from_prior([0.5, 0.5], privacy=HAMMING, quality=HAMMING, budget=0.1), budgets=np.linspace(0, 1, 10**5)
+        ),
     ),
 }
 BOMBS = {"traces": TRACES, "profiles": PROFILES, "places": PLACES, "parameters": PARAMETERS}

@@ -53,7 +53,7 @@ def things() -> types.SimpleNamespace:
     places = hs.Places([46.52, 46.53], [6.57, 6.58])
     profile = hs.MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]], places)
     metric = hs.metrics.hamming()
-    game = hs.Game.from_prior([0.5, 0.5], APART, APART, 0.2)
+    game = hs.Game.from_prior([0.5, 0.5], privacy=APART, quality=APART, budget=0.2)
     repeated = hs.planning.BeliefGame.of(profile, metric, metric, 0.1)
     rows = hs.game.LinearRows.for_each_release([[-1.0, 0.5]], 2)
     return types.SimpleNamespace(
@@ -74,7 +74,7 @@ def things() -> types.SimpleNamespace:
         delta=baselines.DeltaLocationSet(profile, 1.0),
         predictive=baselines.predictive(np.array([[0.0, 0.0], [100.0, 0.0]]), 50.0),
         rows=rows,
-        within=hs.Game(APART / 2, APART / 2, 0.2, rows),
+        within=hs.Game(APART / 2, APART / 2, 0.2, rows=rows),
     )
 
 
@@ -124,11 +124,11 @@ def calls(folder):
         ),
         "Game.from_prior": (
             hs.Game.from_prior,
-            {"prior": belief, "privacy_metric": APART, "quality_metric": APART, "budget": 0.1},
+            {"prior": belief, "privacy": APART, "quality": APART, "budget": 0.1},
         ),
         "Game.from_scenario": (
             hs.Game.from_scenario,
-            {"profile": t.profile, "scenario": t.scenario, **game, "law": t.law, "seen": ()},
+            {"profile": t.profile, "scenario": t.scenario, **game, "distribution": t.law, "seen": ()},
         ),
         "Game.with_budget": (t.game.with_budget, {"budget": 0.2}),
         "Grid": (
@@ -182,7 +182,10 @@ def calls(folder):
         "MarkovProfile.plot": (t.profile.plot, {"ax": None}),
         "MarkovProfile.probability": (t.profile.probability, {"sequence": (0, 1)}),
         "MarkovProfile.sample": (t.profile.sample, {"steps": 2, "count": 1, "seed": 0}),
-        "Mechanism": (hs.Mechanism, {"laws": HALF} | dict.fromkeys(("inputs", "releases"), np.array([[0], [1]]))),
+        "Mechanism": (
+            hs.Mechanism,
+            {"distributions": HALF} | dict.fromkeys(("inputs", "releases"), np.array([[0], [1]])),
+        ),
         "Metric": (
             hs.Metric,
             {"name": "x", "unit": "m", "between": t.metric.between, "looks_back": False, "recipe": None},
@@ -317,7 +320,7 @@ def calls(folder):
         ),
         "solve": (
             hs.solve,
-            {"game": t.game, "method": "auto", "progress": None, "start": None, "radius": None, "device": None}
+            {"game": t.game, "method": "auto", "progress": None, "start": None, "radius": None, "hardware": None}
             | solving,
         ),
         "solve_worst_case": (hs.solvers.solve_worst_case, {"game": t.game} | solving),
@@ -488,8 +491,8 @@ def test_help_and_pickles_see_the_function_itself():
 
 def test_numbers_of_any_kind_are_numbers():
     half = Fraction(1, 2)
-    assert hs.Game.from_prior([0.5, 0.5], APART, APART, half).budget == 0.5
-    assert hs.Game.from_prior([0.5, 0.5], APART, APART, np.float32(0.5)).budget == 0.5
+    assert hs.Game.from_prior([0.5, 0.5], privacy=APART, quality=APART, budget=half).budget == 0.5
+    assert hs.Game.from_prior([0.5, 0.5], privacy=APART, quality=APART, budget=np.float32(0.5)).budget == 0.5
     assert len(hs.Grid(0, 1, np.int32(0), 1.0, np.int16(2), 2)) == 4
 
 

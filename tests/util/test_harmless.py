@@ -178,7 +178,7 @@ def test_pages_show_what_others_wrote():
 
 
 def test_names_in_figures_are_no_formulas():
-    figure = curve_figure({r"$\nonsense{$": trade_off(euclid_game(2, 2, 0.5), [0.1, 0.2])}, "$_$", "$^$")
+    figure = curve_figure({r"$\nonsense{$": trade_off(euclid_game(2, 2, 0.5), budgets=[0.1, 0.2])}, "$_$", "$^$")
     figure.draw_without_rendering()
 
 

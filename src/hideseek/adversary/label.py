@@ -185,7 +185,14 @@ def ceiling(course: Course, codebook: Codebook, loss: FloatArray) -> float:
             budget = max(codebook.budget, float(loss[own].mean()))
             law = average_law(course, own, everything)
             try:
-                game = Game.from_scenario(course.profile, scenario, course.privacy, codebook.quality, budget, law=law)
+                game = Game.from_scenario(
+                    course.profile,
+                    scenario,
+                    privacy=course.privacy,
+                    quality=codebook.quality,
+                    budget=budget,
+                    distribution=law,
+                )
             except SizeError:  # the risk without any release is a ceiling too
                 total += most
                 continue

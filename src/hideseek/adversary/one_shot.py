@@ -19,7 +19,7 @@ from hideseek.util.checks import shaped
 def best_guesses(game: Game, mechanism: Mechanism) -> IntArray:
     """The guess with the least expected error for every release, against any mechanism.
 
-    >>> game = Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=1)
+    >>> game = Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)
     >>> best_guesses(game, Mechanism([[0.5, 0.5], [0.0, 1.0]]))
     array([0, 1])
     """
@@ -31,7 +31,7 @@ def best_guesses(game: Game, mechanism: Mechanism) -> IntArray:
 def expected_error(game: Game, mechanism: Mechanism, attack: FloatArray | None = None) -> float:
     """The adversary's expected error: by his best guesses, or by an attack h[o, g].
 
-    >>> game = Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=1)
+    >>> game = Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)
     >>> round(expected_error(game, Mechanism([[0.5, 0.5], [0.0, 1.0]])), 6)
     0.3
     """
@@ -44,8 +44,8 @@ def expected_error(game: Game, mechanism: Mechanism, attack: FloatArray | None =
 
 def errors_of(game: Game, mechanism: Mechanism, owner: str) -> FloatArray:
     """The adversary's expected error by guess and release, [guess, release]."""
-    shaped(mechanism.laws, (game.error.shape[1], None), "mechanism", owner)
-    return np.asarray(game.error @ mechanism.laws)
+    shaped(mechanism.distributions, (game.error.shape[1], None), "mechanism", owner)
+    return np.asarray(game.error @ mechanism.distributions)
 
 
 @checked

@@ -24,11 +24,13 @@ from scipy.sparse import csgraph
 
 from hideseek.baselines.rival import Setting
 from hideseek.errors import broken_rule
-from hideseek.game.game import Game, LinearRows
+from hideseek.game.game import Game
+from hideseek.game.linear_rows import LinearRows
 from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import relative_gap
-from hideseek.solvers.dispatch import Solution, Status, solve
+from hideseek.solvers.dispatch import solve
 from hideseek.solvers.interior_point import LeastLoss, least_loss
+from hideseek.solvers.solution import Solution, Status
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import nonnegative, scalar
@@ -138,7 +140,7 @@ def optimal_geo_indistinguishable(setting: Setting, epsilon: float, dilation: fl
     if loose is None:
         return found
     bound = least_loss(loose).bound
-    return replace(found, bound=bound, gap=relative_gap(bound, found.quality_loss, strict.saturation))
+    return replace(found, bound=bound, optimality_gap=relative_gap(bound, found.quality_loss, strict.saturation))
 
 
 @checked
@@ -166,7 +168,7 @@ def joint_optimum(setting: Setting, epsilon: float, budget: float, dilation: flo
     free = solve(loose.with_budget(budget))
     gap = relative_gap(found.privacy, free.bound, strict.prior_risk)
     status = Status.OPTIMAL_ON_SPANNER if found.status is Status.OPTIMAL else found.status
-    return replace(found, bound=free.bound, within=found.bound, gap=gap, status=status, unrestricted=free)
+    return replace(found, bound=free.bound, within=found.bound, optimality_gap=gap, status=status, unrestricted=free)
 
 
 def with_rows(setting: Setting, epsilon: float, dilation: float | None) -> tuple[Game, Game | None]:

@@ -57,7 +57,7 @@ def remapped(mechanism: Mechanism, game: Game) -> Mechanism:
 
     No true place is looked at, so what was promised about the mechanism still holds.
 
-    >>> game = Game.from_prior([0.9, 0.1], 1 - np.eye(2), 1 - np.eye(2), budget=1)
+    >>> game = Game.from_prior([0.9, 0.1], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)
     >>> remapped(Mechanism([[0.6, 0.4], [0.4, 0.6]]), game).table  # home is likelier whatever is released
     array([[1., 0.],
            [1., 0.]])

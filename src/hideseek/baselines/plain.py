@@ -18,7 +18,7 @@ from hideseek.util.checks import nonnegative, scalar
 def truth(game: Game) -> Mechanism:
     """Release the place itself.
 
-    >>> truth(Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=1)).table
+    >>> truth(Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)).table
     array([[1., 0.],
            [0., 1.]])
     """
@@ -30,7 +30,7 @@ def truth(game: Game) -> Mechanism:
 def constant(game: Game) -> Mechanism:
     """Always release the one place that costs least on the whole: the adversary learns nothing.
 
-    >>> constant(Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=1)).table
+    >>> constant(Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)).table
     array([[1., 0.],
            [1., 0.]])
     """
@@ -43,7 +43,7 @@ def constant(game: Game) -> Mechanism:
 def coin(game: Game, probability: float) -> Mechanism:
     """With this probability the constant place, else the truth (Oya, Troncoso and Perez-Gonzalez 2017).
 
-    >>> coin(Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=1), 0.25).table
+    >>> coin(Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1), 0.25).table
     array([[1.  , 0.  ],
            [0.25, 0.75]])
     """

@@ -43,7 +43,7 @@ class Setting:
     @cached_property
     def game(self) -> Game:
         """The sporadic game at its saturating budget, in which the prior is the long-run law of the place."""
-        return Game.from_scenario(self.profile, Scenario.sporadic(), self.privacy, self.quality)
+        return Game.from_scenario(self.profile, Scenario.sporadic(), privacy=self.privacy, quality=self.quality)
 
     @property
     def prior(self) -> FloatArray:

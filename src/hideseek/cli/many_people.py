@@ -130,7 +130,7 @@ def compare_command(
     if profile.places > FEW_PLACES:
         note(f"note: {profile.places} places may take minutes; up to {FEW_PLACES}, one is enough (see --grid of learn)")
     d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
-    allowed = budget_of(budget, Game.from_scenario(profile, Scenario.sporadic(), d_p, d_q), "compare")
+    allowed = budget_of(budget, Game.from_scenario(profile, Scenario.sporadic(), privacy=d_p, quality=d_q), "compare")
     with counting_bar("comparing") as advance:
         found = compare(
             profile, d_p, d_q, allowed, accesses=accesses, walks=walks, seed=seed, workers=workers, progress=advance

@@ -143,8 +143,8 @@ def solve_command(
     radius: Annotated[
         float | None, typer.Option(help="Most that a release may lose, in the unit of the quality: m², m or a share.")
     ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Device of torch, such as cuda, for a large map and a tolerance such as 0.01.")
+    hardware: Annotated[
+        str | None, typer.Option(help="Hardware for torch, such as cuda, for a large map and a tolerance such as 0.01.")
     ] = None,
     table_path: Annotated[Path | None, typer.Option("--out", help="CSV file for the mechanism's table.")] = None,
     attack_path: Annotated[Path | None, typer.Option("--attack", help="CSV file for the best attack on it.")] = None,
@@ -160,17 +160,17 @@ def solve_command(
     with progress_bar("solving") as tell:
         solution = solve(
             game,
-            tolerance,
+            tolerance=tolerance,
             time_limit=time_limit,
             progress=lambda k, low, high: tell(f"round {k}: {low:.6g} to {high:.6g}"),
             radius=radius,
-            device=device,
+            hardware=hardware,
         )
     scenario, centres = SCENARIOS[protect], regions_of(profile).centres
     known, release = ("known", scenario.known, game.inputs), ("release", scenario.release, game.releases)
     guess = ("guess", scenario.target, game.guesses)
     if table_path is not None:
-        write_table(table_path, solution.mechanism.laws, known, release, centres)
+        write_table(table_path, solution.mechanism.distributions, known, release, centres)
     if attack_path is not None:
         write_table(attack_path, solution.attacks[0], release, guess, centres)
     if as_json:
@@ -215,7 +215,11 @@ def curve(
         budgets = np.linspace(game.least_loss, game.saturation, points)
     with progress_bar("tracing") as tell:
         found = trade_off(
-            game, budgets, tolerance, breakpoints, progress=lambda k, width: tell(f"{k} points, {width:.3g} apart")
+            game,
+            budgets=budgets,
+            tolerance=tolerance,
+            breakpoints=breakpoints,
+            progress=lambda k, width: tell(f"{k} points, {width:.3g} apart"),
         )
     columns = ("budget", "privacy", "bound", "price", "quality_loss")
     table = pd.DataFrame({name: getattr(found, name) for name in columns})

@@ -156,7 +156,7 @@ def game_of(
 ) -> tuple[Game, Metric, Metric]:
     """The game that the options describe, at its saturating budget, with its metrics."""
     d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
-    return Game.from_scenario(profile, SCENARIOS[protect], d_p, d_q), d_p, d_q
+    return Game.from_scenario(profile, SCENARIOS[protect], privacy=d_p, quality=d_q), d_p, d_q
 
 
 def past_of(profile: MarkovProfile) -> tuple[int, ...]:

@@ -22,7 +22,8 @@ from hideseek.codebook.stage import NOTHING, Prior, Stage
 from hideseek.designing.deployed_run import Deployment, Moment, Runs, deployed_of, starts_of_gaps, window_of
 from hideseek.designing.stage_draft import Choice, Draft, Ends, Made, attack_of, make
 from hideseek.errors import ParameterError, SolverError, broken_rule
-from hideseek.game.game import Game, budget_too_small, folded
+from hideseek.game.folding import folded
+from hideseek.game.game import Game, budget_too_small
 from hideseek.metrics import Metric, MetricLike, as_metric
 from hideseek.model.markov import MarkovProfile, possible_ways
 from hideseek.model.profile import Profile
@@ -30,8 +31,8 @@ from hideseek.model.scenario import Scenario, after_gap, since_gap, since_start
 from hideseek.model.trajectories import Trajectories, refuse_many_moves
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Mode, Planner
-from hideseek.solvers.certificate import cheapest_releases
 from hideseek.solvers.dispatch import solve
+from hideseek.solvers.repair import cheapest_releases
 from hideseek.util.arrays import FloatArray, product
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar, whole_number, worker_count
@@ -185,7 +186,13 @@ class _Designer(Deployment):
             own = prior.history == k
             law = Trajectories(prior.offsets, prior.sequences[own], prior.probability[own] / prior.weight[k])
             found[past] = Game.from_scenario(
-                self.profile, access.scenario, self.privacy, self.quality, self.budget, law=law, seen=past
+                self.profile,
+                access.scenario,
+                privacy=self.privacy,
+                quality=self.quality,
+                budget=self.budget,
+                distribution=law,
+                seen=past,
             )
         return found
 
@@ -269,7 +276,7 @@ class _Designer(Deployment):
             _, _, states, weight = folded(law, access.later(following.known), access.scenario.known)
             cuts = self.planner.cuts[:, self.repeated.index(states)]
             errors = (cuts - cuts.min(axis=0)) @ weight
-            return Game(errors, game.cost, game.budget, game.rows, inputs=game.inputs, releases=game.releases)
+            return Game(errors, game.cost, game.budget, rows=game.rows, inputs=game.inputs, releases=game.releases)
         target, quality = (access.later(offsets) for offsets in (following.target, following.quality))
         _, _, values, weight = folded(law, tuple(sorted({*target, *quality})), access.scenario.known)
         at = sorted({*target, *quality}).index
@@ -281,7 +288,7 @@ class _Designer(Deployment):
             d_q = self.quality.between(values[:, [at(offset) for offset in quality]], releases, NOTHING)
             alpha = price * self.budget + (d_p.T @ attack.T - price * d_q).max(axis=1)
             errors = np.vstack([errors, alpha @ weight])
-        return Game(errors, game.cost, game.budget, game.rows, inputs=game.inputs, releases=game.releases)
+        return Game(errors, game.cost, game.budget, rows=game.rows, inputs=game.inputs, releases=game.releases)
 
     def ceiling(self, scenario: Scenario) -> tuple[FloatArray, float]:
         """The attack and its price in the game of a scenario when nothing was seen and all that matters is known."""
@@ -289,7 +296,9 @@ class _Designer(Deployment):
         if key not in self._ceilings:
             everything = tuple(sorted({*scenario.target, *scenario.quality}))
             alone = replace(scenario, seen=(), known=everything, causal=False)
-            found = solve(Game.from_scenario(self.profile, alone, self.privacy, self.quality, self.budget))
+            found = solve(
+                Game.from_scenario(self.profile, alone, privacy=self.privacy, quality=self.quality, budget=self.budget)
+            )
             self._ceilings[key] = found.attack, found.price
         return self._ceilings[key]
 

@@ -11,13 +11,14 @@ import numpy as np
 from hideseek.codebook.joint_distribution import History, gather
 from hideseek.codebook.stage import Attack, Outcome, Prior, Stage, View, distinct
 from hideseek.codebook.weights import Table
-from hideseek.game.game import Alternatives, Game, as_alternatives
+from hideseek.game.alternatives import Alternatives, as_alternatives
+from hideseek.game.game import Game
 from hideseek.metrics import Metric
 from hideseek.model.scenario import Scenario
-from hideseek.solvers.certificate import cheapest_releases
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.full_program import safe_mechanism
-from hideseek.solvers.restricted_program import Pairs
+from hideseek.solvers.growing_program import Pairs
+from hideseek.solvers.repair import cheapest_releases
 from hideseek.solvers.tie_break import prefer
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray, encoded, product
 

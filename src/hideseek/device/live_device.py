@@ -27,7 +27,7 @@ from hideseek.model.profile import Profile, regions_of
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner, Player
-from hideseek.solvers.certificate import cheapest_releases, mixed_into_budget
+from hideseek.solvers.repair import cheapest_releases, mixed_into_budget
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar

@@ -28,7 +28,8 @@ from hideseek.planning.planner import Outlook, Player, train
 from hideseek.planning.simulation import Foresight, follow, walk
 from hideseek.plots.figures import Panel, belief_figure, curve_figure, maps_figure, memory_figure, way_figure
 from hideseek.solvers.curve import Curve, trade_off
-from hideseek.solvers.dispatch import Solution, solve
+from hideseek.solvers.dispatch import solve
+from hideseek.solvers.solution import Solution
 from hideseek.traces.city import BOX, city_people, synthetic_city
 from hideseek.util.arrays import FloatArray, IntArray
 
@@ -105,7 +106,7 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
     curves: dict[str, Curve] = {}
     solutions: dict[tuple[str, float], Solution] = {}
     for name, scenario in SCENARIOS.items():
-        game = Game.from_scenario(profile, scenario, total(metres), total(squared(metres)))
+        game = Game.from_scenario(profile, scenario, privacy=total(metres), quality=total(squared(metres)))
         for share in SHARES:
             advance(f"{name}, budget {share:.0%}")
             affordable = game.with_budget(share * game.saturation)
@@ -116,7 +117,7 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
         curves[name] = trade_off(game, budgets=np.linspace(0, game.saturation, 21))
     advance("designing the codebook")
     scenario = Scenario.past_present(memory=1)
-    game = Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres))
+    game = Game.from_scenario(profile, Scenario.sporadic(), privacy=metres, quality=squared(metres))
     codebook = design(profile, scenario, metres, squared(metres), budget=CODEBOOK_SHARE * game.saturation)
     codebook.save(out / "person.hideseek")
     advance("exposing a day")
@@ -175,7 +176,7 @@ def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) ->
         lost=float(np.sqrt(solution.quality_loss / places)),
         privacy=solution.privacy / places,
         bound=solution.bound / places,
-        gap=solution.gap,
+        gap=solution.optimality_gap,
         attacked=expected_error(game, solution.mechanism) / places,
         remembering=alone,
     )
@@ -211,7 +212,7 @@ def demo_sections(
             "possible adversary then guesses those on the right, and names the place of work with probability "
             f"{guessed[work]:.0%}. Over all places he errs by {solution.privacy:,.0f} m in the mean, and no "
             f"mechanism of this quality can make him err by more than {solution.bound:,.0f} m (relative gap "
-            f"{solution.gap:.0e}).",
+            f"{solution.optimality_gap:.0e}).",
             figures=[(story, "Maps of where the person is, what is exposed at work, what the adversary guesses")],
         ),
         Section(

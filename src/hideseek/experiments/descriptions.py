@@ -15,7 +15,7 @@ from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.simulation import FOR_WHOM, Foresight
 from hideseek.solvers.certificate import relative_gap
-from hideseek.solvers.dispatch import Solution
+from hideseek.solvers.solution import Solution
 from hideseek.util.estimates import Estimate
 
 HABITS = "It tells where its user goes and how; whoever has it knows as much as the strongest adversary."
@@ -27,11 +27,11 @@ def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
     yield "no mechanism exceeds", f"{solution.bound:.6g} {d_p.unit}".strip()
     if solution.within < solution.bound:
         yield "none within the radius exceeds", f"{solution.within:.6g} {d_p.unit}".strip()
-        yield "the radius costs at most", f"{solution.gap:.2%} of what could be"
+        yield "the radius costs at most", f"{solution.optimality_gap:.2%} of what could be"
         gap = relative_gap(solution.privacy, solution.within, game.prior_risk)
         yield "relative gap within it", f"{gap:.1e} ({solution.status})"
     else:
-        yield "relative gap", f"{solution.gap:.1e} ({solution.status})"
+        yield "relative gap", f"{solution.optimality_gap:.1e} ({solution.status})"
     yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
     yield "one more unit of loss adds", f"{solution.price:.3g}"
     yield "with nothing exposed", f"{game.prior_risk:.6g} {d_p.unit}".strip()
@@ -44,7 +44,7 @@ def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
         "privacy": solution.privacy,
         "bound": solution.bound,
         "bound_within_radius": solution.within,
-        "gap": solution.gap,
+        "optimality_gap": solution.optimality_gap,
         "quality_loss": solution.quality_loss,
         "budget": game.budget,
         "saturation": game.saturation,

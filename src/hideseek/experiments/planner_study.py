@@ -220,7 +220,7 @@ def rows_of(
     """The planners for one user at one budget."""
     profile = day.profile
     d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
-    budget = share * Game.from_scenario(profile, Scenario.sporadic(), d_p, d_q).saturation
+    budget = share * Game.from_scenario(profile, Scenario.sporadic(), privacy=d_p, quality=d_q).saturation
     game = BeliefGame.of(profile, d_p, d_q, budget)
     found = {}
     for outlook in outlooks:

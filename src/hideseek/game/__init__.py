@@ -1,5 +1,6 @@
-"""The game between a user and an adversary: two matrices and a budget, linear rows on the mechanism, the mechanism
-itself. Imports ``model``, ``metrics`` and below.
+"""The game between a user and an adversary: two matrices and a budget, folded from a profile, a scenario and metrics;
+several such games; linear rows on the mechanism; the mechanism itself; budgets in words. Imports ``model``, ``metrics``
+and below.
 """
 
 import lazy_loader

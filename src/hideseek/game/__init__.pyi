@@ -1,7 +1,7 @@
-from .game import Alternatives as Alternatives
+from .alternatives import Alternatives as Alternatives
+from .alternatives import Objective as Objective
 from .game import Game as Game
-from .game import LinearRows as LinearRows
-from .game import Objective as Objective
+from .linear_rows import LinearRows as LinearRows
 from .mechanism import Mechanism as Mechanism
 from .mechanism import Policy as Policy
 

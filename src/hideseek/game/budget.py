@@ -1,4 +1,4 @@
-"""Budgets in words: a number, or a percentage of what it takes to tell nothing."""
+"""Budgets in words: a number, or a percentage of the saturating budget, at which releases reveal nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def parsed_budget(text: str, owner: str) -> tuple[float, bool]:
 
 
 def budget_of(text: str, game: Game, owner: str) -> float:
-    """A number, or a percentage of the budget that saturates the game."""
+    """A number, or a percentage of the game's saturating budget."""
     amount, share = parsed_budget(text, owner)
     return max(amount * game.saturation, game.least_loss) if share else amount
 
@@ -36,6 +36,6 @@ def budget_of(text: str, game: Game, owner: str) -> float:
 def budget_through_time(
     text: str, profile: MarkovProfile, scenario: Scenario, privacy: MetricLike, quality: MetricLike, owner: str
 ) -> float:
-    """As :func:`budget_of`, where it takes so much to tell nothing about the places of one access."""
+    """As :func:`budget_of`, with the saturating budget of the places of one access."""
     alone = Scenario(target=scenario.release, release=scenario.release, quality=scenario.quality)
-    return budget_of(text, Game.from_scenario(profile, alone, privacy, quality), owner)
+    return budget_of(text, Game.from_scenario(profile, alone, privacy=privacy, quality=quality), owner)

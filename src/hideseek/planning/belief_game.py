@@ -25,7 +25,8 @@ from hideseek.model.markov import MarkovProfile, state_index
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
 from hideseek.model.trajectories import continued
-from hideseek.solvers.dispatch import Solution, solve
+from hideseek.solvers.dispatch import solve
+from hideseek.solvers.solution import Solution
 from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen
 from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, numbered, scalar, shaped, whole_number
@@ -86,7 +87,7 @@ class BeliefGame:
                 "quality", owner, "a metric of the place and its release", "one that looks at earlier ones"
             )
         limit = scalar(budget, "budget", owner)
-        base = Game.from_scenario(profile, replace(scenario, seen=()), d_p, d_q)
+        base = Game.from_scenario(profile, replace(scenario, seen=()), privacy=d_p, quality=d_q)
         cost = base.cost / base.mass[:, None]
         least = float(cost.min(axis=1).max())
         if limit < least:
@@ -133,7 +134,12 @@ class BeliefGame:
         on = np.flatnonzero(belief)
         mass = belief[on]
         return Game(
-            self.error[:, on] * mass, self.cost[on] * mass[:, None], self.budget, None, mass, inputs=self.states[on]
+            self.error[:, on] * mass,
+            self.cost[on] * mass[:, None],
+            self.budget,
+            rows=None,
+            mass=mass,
+            inputs=self.states[on],
         )
 
     def learned(self, belief: npt.ArrayLike, table: FloatArray, release: int) -> FloatArray:

@@ -22,12 +22,13 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.errors import PlanError, SolverError, broken_rule
-from hideseek.game.game import Alternatives, Game
+from hideseek.game.alternatives import Alternatives
+from hideseek.game.game import Game
 from hideseek.metrics import MetricLike
 from hideseek.model.profile import Profile, drawn
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.solvers.belief_program import ROUNDING, Play, Recurring
+from hideseek.solvers.belief_program import ROUNDING, BeliefProgram, Play
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.tie_break import prefer
 from hideseek.util.arrays import FloatArray, frozen
@@ -253,12 +254,12 @@ class Player:
         self.game, self.planner = game, planner.checked(game)
         self.lexicographic = planner.mode is Mode.LEXICOGRAPHIC
         self.ahead = planner.outlook is Outlook.LOOK_AHEAD
-        self.now = Recurring(game.error, game.cost, game.budget)
-        self.later: Recurring | None = None
+        self.now = BeliefProgram(game.error, game.cost, game.budget)
+        self.later: BeliefProgram | None = None
         self.cuts, self.kept = np.zeros((0, len(game.states))), 0
         if len(planner.cuts) or (self.ahead and planner.discount):
             own = 0.0 if self.lexicographic else 1.0
-            self.later = Recurring(game.error, game.cost, game.budget, own, planner.discount)
+            self.later = BeliefProgram(game.error, game.cost, game.budget, own, planner.discount)
             self.add(planner.cuts if len(planner.cuts) else game.ceiling_cut[None])
 
     def add(self, cuts: FloatArray) -> None:
@@ -349,7 +350,9 @@ class Player:
             cuts = self.cuts @ game.moves.T
             future, weight = folded(cuts - cuts.min(axis=0), 0.0), self.planner.discount
             if not self.lexicographic:
-                chosen = solve(Alternatives((now, future), weights=np.array([1, weight]) / (1 + weight)), ROUGH)
+                chosen = solve(
+                    Alternatives((now, future), weights=np.array([1, weight]) / (1 + weight)), tolerance=ROUGH
+                )
             if self.lexicographic or chosen.privacies[0] < floor:
                 chosen = prefer(best, future)
         laws = np.tile(mass[possible] @ chosen.mechanism.table, (len(inputs), 1))

@@ -1,5 +1,6 @@
-"""From a game to the best mechanism with its proof: one dispatch, several methods, and a certificate that trusts none
-of them. Imports ``game`` and below.
+"""From a game to the best mechanism with its proof. ``dispatch`` chooses the method; each method makes a ``claim``;
+``repair`` turns it into something that can be proved; ``certificate`` checks that and proves it, trusting none of the
+others. Beside them the tie-break, the worst case and the privacy-quality curve. Imports ``game`` and below.
 """
 
 import lazy_loader

@@ -1,15 +1,16 @@
 """The same game again and again, at one belief after another, with a future that the belief leaves.
 
-With the joint law x[i, o] = b[i] f(o|i) for variables, only the right-hand sides of the program know the belief b:
+Variables are the joint distribution x[i, o] = b[i] f(o|i), so that only right-hand sides depend on the belief b:
 
     max  now sum_o y[o] + later sum_o t[o]     subject to   sum_o x[i, o] = b[i],   sum_{i,o} D[i, o] x[i, o] <= Q,
          y[o] <= sum_i E[g, i] x[i, o],   t[o] <= sum_i F[j, i] x[i, o],   sum_o y[o] >= least
 
 E[g, i] is the error of a guess g at i, D[i, o] the loss of a release, and the F[j] are cuts: linear functions of the
-joint law of a release, none of which the future is worth more than. So the basis that was optimal for one belief is
-dual feasible for the next, and HiGHS goes on from there; rows (guesses and cuts) and columns come as they are needed,
-and rows that have long not mattered go. What comes back is judged by the belief, the table and the multipliers alone:
-for any attack h, mixture m of cuts, price p >= 0 and need n >= 0 no table is worth more at any belief than
+joint distribution of a release, each of them an upper bound on the worth of the future. So the basis that was optimal
+for one belief is dual feasible for the next, and HiGHS goes on from there; rows (guesses and cuts) and columns come as
+they are needed, and rows that have long not mattered go. What comes back is judged by the belief, the table and the
+multipliers alone: for any attack h, mixture m of cuts, price p >= 0 and need n >= 0 no table is worth more at any
+belief than
 
     sum_i b[i] c[i] - n least   with
     c[i] = p Q + max_o ( (now + n) sum_g h(g|o) E[g, i] + later sum_j m(j|o) F[j, i] - p D[i, o] )
@@ -18,22 +19,23 @@ for any attack h, mixture m of cuts, price p >= 0 and need n >= 0 no table is wo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import highspy
 import numpy as np
 
-from hideseek.solvers.certificate import cheapest_releases, mixed_into_budget
-from hideseek.solvers.restricted_program import GrowingProgram, Triples, accept, largest, mark_largest
-from hideseek.util.arrays import BoolArray, FloatArray, IntArray
+from hideseek.solvers.growing_program import GrowingProgram, Triples, accept, mark_first, most_significant
+from hideseek.solvers.repair import cheapest_releases, mixed_into_budget
+from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.util.best_guess import least_errors
 
-FIRST_GUESSES, NEW_COLUMNS = 3, 3  # guesses of a release in the first program; columns of an input added in a round
-SIGNIFICANT = 1e-9  # a violation or a reduced profit below this, in the unit of errors, is rounding
+NEW_COLUMNS = 3  # of an input, added in a round
 ROOM = 4  # rows for every input and release before those that do not matter go
 IDLE = 4  # plays in which a row has not been binding before it may go
 ROUNDS = 60
-NOTHING = 1e-13  # the mass of an input below which its row of the program says nothing
+NOTHING = 1e-13  # the mass of an input below which its row of the program means nothing
 MISSED = 1e-7  # the share of the least privacy that may be missing
-ROUNDING = 1e-12  # in the unit of errors: what the sums of a cut err by at most
+ROUNDING = 1e-12  # in the unit of errors: the largest rounding error of the sums of a cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,24 +57,6 @@ class Play:
 
 
 @dataclass(frozen=True, eq=False)
-class BeliefSolution:
-    """One solution of the program: the joint law, errors and futures of it, heights y and t, and multipliers."""
-
-    joint: FloatArray
-    errors: FloatArray
-    futures: FloatArray
-    heights: FloatArray
-    privacy: float
-    value: float
-    bound: float
-    cut: FloatArray
-    price: float
-    strategy: FloatArray
-    gain: FloatArray
-    binding: BoolArray
-
-
-@dataclass(frozen=True, eq=False)
 class Kept:
     """Where a program stood, and how many columns, rows and cuts it had."""
 
@@ -82,12 +66,12 @@ class Kept:
     cuts: int
 
 
-class Recurring(GrowingProgram):
+class BeliefProgram(GrowingProgram):
     """A program over ``error`` E[g, i], ``cost`` D[i, o] and ``budget`` Q that is solved for one belief after another.
 
     ``now`` and ``later`` weigh the privacy of now and the future.
 
-    >>> program = Recurring(1 - np.eye(2), 1 - np.eye(2), budget=0.1)
+    >>> program = BeliefProgram(1 - np.eye(2), 1 - np.eye(2), budget=0.1)
     >>> [round(program.play(np.array(belief)).privacy, 6) for belief in ([0.5, 0.5], [0.98, 0.02])]
     [0.1, 0.02]
     """
@@ -113,10 +97,7 @@ class Recurring(GrowingProgram):
         least = (np.arange(height), np.full(height, count - 1), np.ones(height))
         self.begin(np.full(count, -infinity), np.full(count, infinity), objective, limit, [least])
         columns, guesses = np.zeros_like(self.has_column), np.zeros_like(self.has_row)
-        mark_largest(columns, -self.cost, 1, axis=1)
-        mark_largest(columns, -self.cost, 1, axis=0)
-        near = self.cost.argmin(axis=0)
-        guesses[largest(-self.error, FIRST_GUESSES, axis=0)[:, near], np.arange(height)] = True
+        mark_first(columns, guesses, self.cost, self.error)
         self.add_columns(columns)
         self.add_rows(guesses)
 
@@ -176,24 +157,24 @@ class Recurring(GrowingProgram):
     def play(
         self, belief: FloatArray, least: float = 0.0, tolerance: float = 1e-6, known: FloatArray | None = None
     ) -> Play:
-        """The best table at a belief with at least so much privacy now; exact to a share of the mean error.
+        """The best table at a belief with at least so much privacy now; exact to a share of the average error.
 
         ``known`` is a table with that privacy, where some is asked for.
         """
         if known is not None:
             self.add_columns(known > 0)
         self._ask(belief, least)
-        point = best = self._solved(belief, least)
+        point = best = BeliefSolution(self, self.run(), belief, least)
         for _ in range(ROUNDS - 1):
             closed = best.bound - point.value <= tolerance * self.unit and point.privacy >= least * (1 - MISSED)
             if closed or not self._grow(point):
                 break
-            point = self._solved(belief, least)
+            point = BeliefSolution(self, self.run(), belief, least)
             best = min(best, point, key=lambda one: one.bound)
-        self.idle = np.where(point.binding, 0, self.idle + 1)
+        self.age(point.binding)
         if self.kept is None and len(self.idle) > ROOM * (self.inputs + self.releases):
             self._forget()
-        found = self.judged(self._table(point.joint, belief), belief)
+        found = self.judged(table_of(point.joint, belief), belief)
         shift = self.later * self.middle
         return replace(
             found,
@@ -209,8 +190,8 @@ class Recurring(GrowingProgram):
         if np.vdot(cost, table) > self.budget:
             table = mixed_into_budget(table, cheapest_releases(cost, table), cost, self.budget)
         joint = belief[:, None] * table
-        future = (self.cuts @ joint).min(axis=0).sum() + self.middle @ belief if len(self.cuts) else 0.0
-        privacy = (self.error @ joint).min(axis=0).sum()
+        future = least_errors(self.cuts, joint).sum() + self.middle @ belief if len(self.cuts) else 0.0
+        privacy = least_errors(self.error, joint).sum()
         loss = float(np.vdot(cost, table))
         return Play(table, float(privacy), float(future), loss, np.inf, self.middle, 0.0, np.zeros((0, 0)))
 
@@ -221,70 +202,60 @@ class Recurring(GrowingProgram):
         lower = np.r_[sides[:-2], -highspy.kHighsInf, scale * least / self.unit if least > 0 else -highspy.kHighsInf]
         accept(self.highs.changeRowsBounds(count + 2, np.arange(count + 2, dtype=np.int32), lower, sides))
 
-    def _solved(self, belief: FloatArray, least: float) -> BeliefSolution:
-        """Solve the program as it is, and judge what it says."""
-        solution = self.run()
-        value, dual = np.array(solution.col_value), -np.array(solution.row_dual)
-        count, guesses = self.inputs, len(self.error)
-        joint = np.zeros((count, self.releases))
-        joint[self.column_at] = np.maximum(value[self.fixed_columns :], 0) / count
-        errors, futures = self.error @ joint, self.cuts @ joint
-        privacy = float(errors.min(axis=0).sum())
-        future = float(futures.min(axis=0).sum()) if len(futures) else 0.0
-        price = float(np.maximum(dual[count], 0)) * self.unit / self.loss_unit
-        need = float(np.maximum(-dual[count + 1], 0))
-        weight = np.maximum(dual[self.fixed_rows :], 0)
-        attack = self._attack(weight)
-        profit = (self.now + need) * (attack[:, :guesses] @ self.error).T - price * self.cost
-        if len(futures):
-            profit += self.later * (attack[:, guesses:] @ self.cuts).T
-        cut = price * self.budget + profit.max(axis=1)
-        return BeliefSolution(
-            joint,
-            errors,
-            futures,
-            value[: self.fixed_columns].reshape(2, -1) * self.unit / count,
-            privacy,
-            self.now * privacy + self.later * future,
-            float(cut @ belief) - need * least,
-            cut,
-            price,
-            attack,
-            profit - dual[:count, None] * self.unit,
-            weight > 0,
-        )
-
     def _grow(self, point: BeliefSolution) -> int:
-        """Add the guess and the cut that hurt each release most, and the releases that would pay best at each input."""
-        rows, columns = np.zeros_like(self.has_row), np.zeros_like(self.has_column)
-        guesses = len(self.error)
-        for own, found, height in zip(
-            (rows[:guesses], rows[guesses:]), (point.errors, point.futures), point.heights, strict=True
-        ):
-            if len(found):
-                mark_largest(own, height - found, 1, axis=0)
-                own &= height - found > SIGNIFICANT * self.unit
-        mark_largest(columns, point.gain, NEW_COLUMNS, axis=1)
-        columns &= point.gain > SIGNIFICANT * self.unit
-        return self.add_rows(rows) + self.add_columns(columns)
+        """Add the guess and the cut most violated at each release, and the releases that would pay best at an input."""
+        violated = [
+            most_significant(height - found, 1, (0,), self.unit) if len(found) else np.zeros(found.shape, np.bool_)
+            for height, found in zip(point.heights, (point.errors, point.futures), strict=True)
+        ]
+        columns = most_significant(point.gain, NEW_COLUMNS, (1,), self.unit)
+        return self.add_rows(np.concatenate(violated)) + self.add_columns(columns)
 
-    def _attack(self, weight: FloatArray) -> FloatArray:
-        """The adversary's answer to every release: a law over guesses, and beside it one over cuts."""
-        g, o = self.row_at
-        attack = np.zeros((self.releases, len(self.error) + len(self.cuts)))
-        attack[o, g] = weight
-        for own in (attack[:, : len(self.error)], attack[:, len(self.error) :]):
-            total = own.sum(axis=1, keepdims=True)
-            empty = total[:, 0] <= 0
-            if own.shape[1]:
-                own[empty, 0] = 1
-                own /= np.where(empty[:, None], 1, total)
-        return attack
 
-    def _table(self, joint: FloatArray, belief: FloatArray) -> FloatArray:
-        """Laws of releases; inputs without mass get what is released on the whole, which tells nothing."""
-        mass, whole = joint.sum(axis=1, keepdims=True), joint.sum(axis=0) / joint.sum()
-        told = (mass > NOTHING) & (belief[:, None] > NOTHING)
-        table: FloatArray = np.where(told, joint / np.where(told, mass, 1.0), whole)
-        table /= table.sum(axis=1, keepdims=True)
-        return table
+class BeliefSolution:
+    """One solution of the program: the joint distribution, its errors and futures, heights y and t, and multipliers."""
+
+    def __init__(self, program: BeliefProgram, solution: Any, belief: FloatArray, least: float) -> None:
+        value, dual = np.array(solution.col_value), -np.array(solution.row_dual)
+        count, guesses = program.inputs, len(program.error)
+        self.joint = np.zeros((count, program.releases))
+        self.joint[program.column_at] = np.maximum(value[program.fixed_columns :], 0) / count
+        self.heights = value[: program.fixed_columns].reshape(2, -1) * program.unit / count
+        self.errors, self.futures = program.error @ self.joint, program.cuts @ self.joint
+        self.privacy = float(self.errors.min(axis=0).sum())
+        future = float(self.futures.min(axis=0).sum()) if len(self.futures) else 0.0
+        self.value = program.now * self.privacy + program.later * future
+        self.price = float(np.maximum(dual[count], 0)) * program.unit / program.loss_unit
+        need = float(np.maximum(-dual[count + 1], 0))
+        weight = np.maximum(dual[program.fixed_rows :], 0)
+        self.binding = weight > 0
+        self.strategy = strategy_of(program, weight)
+        profit = (program.now + need) * (self.strategy[:, :guesses] @ program.error).T - self.price * program.cost
+        if len(self.futures):
+            profit += program.later * (self.strategy[:, guesses:] @ program.cuts).T
+        self.cut = self.price * program.budget + profit.max(axis=1)
+        self.bound = float(self.cut @ belief) - need * least
+        self.gain = profit - dual[:count, None] * program.unit
+
+
+def strategy_of(program: BeliefProgram, weight: FloatArray) -> FloatArray:
+    """The adversary's answer to every release: a distribution of guesses, and beside it one of cuts."""
+    g, o = program.row_at
+    strategy = np.zeros((program.releases, len(program.error) + len(program.cuts)))
+    strategy[o, g] = weight
+    for own in (strategy[:, : len(program.error)], strategy[:, len(program.error) :]):
+        total = own.sum(axis=1, keepdims=True)
+        empty = total[:, 0] <= 0
+        if own.shape[1]:
+            own[empty, 0] = 1
+            own /= np.where(empty[:, None], 1, total)
+    return strategy
+
+
+def table_of(joint: FloatArray, belief: FloatArray) -> FloatArray:
+    """The distributions of releases; inputs without mass get what is released overall, which reveals nothing."""
+    mass, whole = joint.sum(axis=1, keepdims=True), joint.sum(axis=0) / joint.sum()
+    known = (mass > NOTHING) & (belief[:, None] > NOTHING)
+    table: FloatArray = np.where(known, joint / np.where(known, mass, 1.0), whole)
+    table /= table.sum(axis=1, keepdims=True)
+    return table

@@ -3,7 +3,7 @@
 Three candidates, each a mechanism with its attack and price, offered to the certificate, which judges them:
 
 - constant: the budget pays for releasing one place always, so the prior risk is reached;
-- coin: error and quality are the same metric on the same places (W = C^T): tell the truth or the prior's best guess,
+- coin: error and quality are the same metric on the same places (W = C^T): release the truth or the prior's best guess,
   by the toss of a coin. The optimum is min(Q, prior risk), the straight lines and plateaus of the paper;
 - cheapest: the budget allows nothing but the one cheapest release of every input.
 """
@@ -15,14 +15,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from hideseek.game.game import Game
-from hideseek.solvers.certificate import Claim, one_hot
+from hideseek.solvers.claim import Claim, one_hot
 from hideseek.util.arrays import FloatArray
 
 
 def closed_forms(game: Game) -> Iterator[Claim]:
     """The candidates that may be optimal for this game.
 
-    >>> game = Game.from_prior([0.6, 0.4], 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
+    >>> game = Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
     >>> [len(answer.table) for answer in closed_forms(game)]
     [2]
     """

@@ -9,24 +9,31 @@ every breakpoint of the curve (which is concave and piecewise linear).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from hideseek.errors import SolverError, broken_rule
-from hideseek.game.game import Alternatives, Game, budget_too_small
-from hideseek.solvers.certificate import Certificate
-from hideseek.solvers.dispatch import in_closed_form, in_full, in_interior, same_for_every_release, small
-from hideseek.solvers.double_oracle import DoubleOracle
+from hideseek.errors import broken_rule
+from hideseek.game.alternatives import Alternatives
+from hideseek.game.game import Game
+from hideseek.solvers.dispatch import Solver
 from hideseek.solvers.full_program import safe_mechanism
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import nonnegative, scalar
+from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
-@dataclass(frozen=True, eq=False)
+Progress = Callable[[int, float], None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Curve:
     """Certified points of the curve, sorted by budget, and the envelopes between them.
 
@@ -74,23 +81,81 @@ class Curve:
         inside: FloatArray = np.clip(crossing, self.budget[:-1][bent], self.budget[1:][bent])
         return inside
 
+    def to_frame(self) -> pd.DataFrame:
+        """The points as a table: one row per budget.
+
+        >>> Curve(*map(np.array, ([0.0], [0.0], [0.1], [2.0], [0.0]))).to_frame().columns.tolist()
+        ['budget', 'privacy', 'bound', 'price', 'quality_loss']
+        """
+        import pandas as pd
+
+        return pd.DataFrame({field.name: getattr(self, field.name) for field in fields(self)})
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Privacy against the budget with the certified band between the envelopes, on axes of your own or new ones."""
+        from hideseek.plots.solutions import draw_curve
+
+        return draw_curve(self, ax)
+
+    def _facts(self) -> dict[str, object]:
+        return {
+            "points": len(self.budget),
+            "budget": f"{self.budget[0]:.6g} to {self.budget[-1]:.6g}",
+            "privacy": f"{self.privacy[0]:.6g} to {self.privacy[-1]:.6g}",
+            "envelopes at most apart": f"{self.width:.3g}",
+        }
+
+    def __repr__(self) -> str:
+        facts = self._facts()
+        return (
+            f"Curve of {facts['points']} certified points: budget {facts['budget']}, privacy {facts['privacy']}\n"
+            f"  envelopes nowhere further apart than {facts['envelopes at most apart']}"
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table("Privacy against the budget", self._facts())
+
 
 @checked
 def trade_off(
     game: Game,
+    *,
     budgets: npt.ArrayLike | None = None,
     tolerance: float = 1e-3,
     breakpoints: bool = False,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Curve:
     """The largest privacy for every budget, from the least possible loss to where more budget adds nothing.
 
-    Solves at ``budgets`` (the ends of the curve when none are given), then refines until the envelopes are nowhere
-    further apart than ``tolerance`` times the prior risk; given budgets are not refined. ``breakpoints=True`` goes on
-    until every corner of the curve is found, of which there can be thousands. The game's own budget plays no part.
-    ``progress`` is called with (points so far, distance between the envelopes).
+    Parameters
+    ----------
+    game
+        Its own budget plays no part.
+    budgets
+        Where to solve, and nowhere else. By default at the ends of the curve, and then wherever the envelopes are
+        furthest apart.
+    tolerance
+        How far apart the envelopes may be, as a share of the prior risk.
+    breakpoints
+        Go on until every corner of the curve is found, of which there can be thousands.
+    progress
+        Called with (points so far, distance between the envelopes).
 
-    >>> game = Game.from_prior([0.5, 0.3, 0.2], 1 - np.eye(3), 1 - np.eye(3), budget=0.1)
+    Returns
+    -------
+    Curve
+        Certified at its points and between them.
+
+    Raises
+    ------
+    BudgetError
+        If a budget is below the least possible loss.
+    ParameterError
+        If corners are asked for where an interior point solves the game: it finds none.
+
+    Examples
+    --------
+    >>> game = Game.from_prior([0.5, 0.3, 0.2], privacy=1 - np.eye(3), quality=1 - np.eye(3), budget=0.1)
     >>> curve = trade_off(game)
     >>> curve.lower([0.25, 0.5, 0.9]).round(6).tolist()
     [0.25, 0.5, 0.5]
@@ -100,28 +165,10 @@ def trade_off(
         rule = "False where the extra rows are the same for every release: an interior point finds no corners"
         raise broken_rule("breakpoints", "trade_off", rule, True, "Ask for a small 'tolerance'.")
     points = _Points(game, accuracy=1e-10 if breakpoints else 1e-6)
-    if budgets is None:
-        points.add(points.least)
-        points.add(game.saturation)
-    else:
-        given = nonnegative(budgets, "budgets", "trade_off", 1)
-        refuse_many_points(len(given))
-        for budget in np.sort(given):
-            points.add(float(budget))
-            if progress is not None:
-                progress(len(points.found), points.curve().width)
+    given = None if budgets is None else nonnegative(budgets, "budgets", "trade_off", 1)
+    points.begin(given, progress)
     allowed = (1e-9 if breakpoints else tolerance) * game.prior_risk
-    while True:
-        curve = points.curve()
-        corners = curve.corners
-        apart = curve.upper(corners) - curve.lower(corners)
-        if progress is not None:
-            progress(len(curve.budget), float(np.max(apart, initial=0.0)))
-        # what remains apart at a budget that has been solved is the solver's rounding
-        apart[np.isclose(corners[:, None], curve.budget, rtol=0, atol=1e-9 * game.saturation).any(axis=1)] = 0
-        if np.max(apart, initial=0.0) <= allowed or not (breakpoints or budgets is None):
-            return curve
-        points.add(float(corners[apart.argmax()]))
+    return points.refined(allowed, breakpoints or budgets is None, progress)
 
 
 def refuse_many_points(count: int) -> None:
@@ -148,47 +195,48 @@ def upper_hull(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 class _Points:
-    """Solves along the budget, warm: the restricted program and its basis go from one budget to the next."""
+    """Solves along the budget, warm."""
 
     def __init__(self, game: Game, accuracy: float) -> None:
         self.game = game
-        self.accuracy = accuracy
-        self.oracle: DoubleOracle | None = None
         self.found: dict[float, tuple[float, float, float, float]] = {}
         self.least = game.least_loss
-        self.safe = safe_mechanism(Alternatives((game.with_budget(game.saturation),)))
-        if self.safe is not None:
-            self.least = float(np.vdot(game.cost, self.safe))
+        safe = safe_mechanism(Alternatives((game.with_budget(game.saturation),)))
+        if safe is not None:
+            self.least = float(np.vdot(game.cost, safe))
+        self.solver = Solver(accuracy, safe=safe)
+
+    def begin(self, budgets: FloatArray | None, progress: Progress | None) -> None:
+        """Solve at these budgets, or at the ends of the curve."""
+        if budgets is None:
+            self.add(self.least)
+            self.add(self.game.saturation)
+            return
+        refuse_many_points(len(budgets))
+        for budget in np.sort(budgets):
+            self.add(float(budget))
+            if progress is not None:
+                progress(len(self.found), self.curve().width)
+
+    def refined(self, allowed: float, refine: bool, progress: Progress | None) -> Curve:
+        """Add points where the envelopes are furthest apart, until nowhere by more than is allowed."""
+        while True:
+            curve = self.curve()
+            corners = curve.corners
+            apart = curve.upper(corners) - curve.lower(corners)
+            if progress is not None:
+                progress(len(curve.budget), float(np.max(apart, initial=0.0)))
+            # what remains apart at a budget that has been solved is the solver's rounding
+            solved = np.isclose(corners[:, None], curve.budget, rtol=0, atol=1e-9 * self.game.saturation)
+            apart[solved.any(axis=1)] = 0
+            if np.max(apart, initial=0.0) <= allowed or not refine:
+                return curve
+            self.add(float(corners[apart.argmax()]))
 
     def add(self, budget: float) -> None:
         """Solve at one budget."""
-        certificate = self._certificate(budget)
-        self.found[budget] = (
-            certificate.privacy,
-            certificate.bound,
-            float(certificate.answer.prices[0]),
-            float(certificate.losses[0]),
-        )
-
-    def _certificate(self, budget: float) -> Certificate:
-        problem = Alternatives((self.game.with_budget(budget),))
-        closed = in_closed_form(problem, self.accuracy)
-        if closed is not None:
-            return closed
-        if same_for_every_release(problem):
-            if budget < self.least * (1 - 1e-9):
-                raise budget_too_small(budget, self.least)
-            return in_interior(problem, self.safe, self.accuracy)[0]
-        if self.oracle is None:
-            self.oracle = DoubleOracle(problem)
-        else:
-            self.oracle.set_budget(budget)
-        try:
-            return self.oracle.close(self.accuracy, np.inf, None)[0]
-        except SolverError:
-            if not small(problem):
-                raise
-            return in_full(problem)
+        solution = self.solver.solve(self.game.with_budget(budget))
+        self.found[budget] = (solution.privacy, solution.bound, solution.price, solution.quality_loss)
 
     def curve(self) -> Curve:
         budget = np.array(sorted(self.found))

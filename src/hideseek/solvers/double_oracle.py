@@ -1,188 +1,44 @@
 """The fast method: a small program that grows where the certificate says it must.
 
 The optimum touches few guesses for every release and few releases for every input. So HiGHS keeps a restricted program
-over some columns (i, o) and some rows (g, o); after every solve the adversary's oracle adds the guesses that the table
-is most vulnerable to, and the user's oracle the releases that the attack is most vulnerable to, and HiGHS goes on from
-the basis it has. It ends when the certificate closes.
-
-Variables are x[i, o] = scale[i] f(o|i), near the joint law: under skewed priors f itself scales badly. Errors are in
-units of an input's share of the prior risk and costs in units of the budget, so that what HiGHS sees is near 1. What
-has long not mattered is forgotten: at a thousand places that saves more than half of the time.
+over some columns (i, o) and some rows (g, o); after every solve the adversary's oracle adds the guesses whose rows the
+table violates most, and the user's oracle the releases that would pay most under the attack, and HiGHS goes on from
+the basis it has. It ends when the certificate closes. What has long not mattered is forgotten: at a thousand places
+that saves more than half of the time.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
 
 import highspy
 import numpy as np
 from scipy import sparse
 
-from hideseek.errors import broken_rule
-from hideseek.game.game import Alternatives, Objective
-from hideseek.solvers.certificate import Certificate, Claim, certify
-from hideseek.solvers.full_program import budget_units, safe_mechanism
+from hideseek.game.alternatives import Alternatives
+from hideseek.solvers.certificate import Certificate, certify
+from hideseek.solvers.claim import Claim
+from hideseek.solvers.growing_program import Pairs, mark_largest
 from hideseek.solvers.interior_point import Progress
-from hideseek.solvers.restricted_program import NO_ENTRIES, GrowingProgram, Pairs, Triples, largest, mark_largest
-from hideseek.util.arrays import BoolArray, FloatArray, IntArray
-from hideseek.util.sparse import Matrix, light
+from hideseek.solvers.restricted_program import RestrictedProgram, RestrictedSolution
+from hideseek.util.arrays import BoolArray
+from hideseek.util.sparse import light
 
-FIRST_GUESSES = 3  # for every release, in the first program
-NEW_GUESSES, NEW_RELEASES = 2, 3  # for every release, and for every input and release, added in a round
 FORGETTING = 20_000  # possible columns from which on it pays to forget some
 SETTLING = 3  # rounds before anything is forgotten, and rounds in which a guess has not mattered before it is
 KEPT_RELEASES = 3  # for every input and release, that pay best, of those that are not made
 PATIENCE = 15  # rounds without progress after which nothing more is forgotten
-SIGNIFICANT = 1e-9  # a violation or a reduced profit below this, in the unit of errors, is rounding
-FEW = 2  # guesses that are better than most at an input, in the mean, where what most have in common is left out
-UNAFFORDABLE = 1e9  # budgets that one column would cost; HiGHS refuses coefficients much larger than this
-DENSE = 100_000  # tables with fewer entries than this are cheaper dense
 
 
-class DoubleOracle(GrowingProgram):
+class DoubleOracle(RestrictedProgram):
     """A restricted program that is solved for one budget after another, each time from where it stands."""
 
     def __init__(self, problem: Alternatives, start: Pairs | None = None, allowed: BoolArray | None = None) -> None:
-        games = problem.games
-        error = games[0].error if len(games) == 1 else np.vstack([game.error for game in games])
-        super().__init__(len(games[0].cost), len(error), games[0].cost.shape[1])
-        self.problem, self.allowed, self.error = problem, allowed, error
-        self.several = problem.objective is Objective.MINIMUM
-        self.rows = games[0].rows
-        self.extra = 0 if self.rows is None else len(self.rows.lower)
-        self.accuracy = 1e-7
-        sizes = [len(game.error) for game in games]
-        self.game_of = np.repeat(np.arange(len(games)), sizes)
-        self.guesses_of = [slice(end - size, end) for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
-        # for every input: with the whole risk for a unit of errors, HiGHS's tolerances are too coarse at 2,000 places
-        self.unit = (max(game.prior_risk for game in games) or 1.0) / self.inputs
-        self.units = budget_units(problem)
-        self.most: FloatArray = np.zeros((len(games), self.inputs))
-        self.better: sparse.csr_array | None = None
-        self._leave_out_what_is_shared()
-        weight = self.error.max(axis=0)
-        self.scale = np.maximum(weight / (weight.mean() or 1.0), 1e-4)
-        self.row_scale = np.ones(self.extra)
-        self.row_columns = None if self.rows is None else self.rows.matrix.tocsc()
-        if self.rows is not None:
-            coefficient = abs(self.rows.matrix) @ sparse.diags_array(np.repeat(1 / self.scale, self.releases))
-            self.row_scale = 1 / np.maximum(coefficient.max(axis=1).toarray().ravel(), 1e-12)
+        super().__init__(problem, start, allowed)
         self.large = self.better is None and self.has_column.size > FORGETTING
-        self.rounds = 0
-        self._begin()
         self.first_columns = len(self.column_at[0])
-        if start is not None:
-            self.add_rows(self._guesses(start))
-
-    @cached_property
-    def safe(self) -> FloatArray | None:
-        """What the certificate mixes towards: see :func:`safe_mechanism`."""
-        return safe_mechanism(self.problem)
-
-    def _leave_out_what_is_shared(self) -> None:
-        """Where nearly all guesses err as much as can be, as by Hamming, that is a constant of the program.
-
-        What is left are few entries, of the guesses that are ``better`` at an input: they come with its columns.
-        """
-        most = np.array([game.error.max(axis=0) for game in self.problem.games])
-        better = self.error < most[self.game_of]
-        if np.count_nonzero(better) <= FEW * most.size:
-            self.most, self.better = most, sparse.csr_array(better, dtype=np.int32)
-
-    def add_columns(self, wanted: BoolArray) -> int:
-        """Add the wanted f(o|i) that are not there, and before them the few guesses for which they matter."""
-        if self.better is not None:
-            self.add_rows(self.better @ (wanted & ~self.has_column) > 0)
-        return super().add_columns(wanted)
-
-    def _begin(self) -> None:
-        """Fixed rows: budgets, row sums, z <= sum_o y[s, o], extra rows. Fixed columns: y[s, o], z."""
-        count, infinity = len(self.problem.games), highspy.kHighsInf
-        lower = [np.full(count, -infinity), self.scale]
-        upper = [np.array([game.budget for game in self.problem.games]) / self.units, self.scale]
-        height = count * self.releases
-        objective, entries = -np.repeat(self.problem.weights, self.releases), NO_ENTRIES
-        if self.several:
-            lower.append(np.full(count, -infinity))
-            upper.append(self.most.sum(axis=1) / self.unit)
-            objective = np.r_[np.zeros(height), -1.0]
-            sums = count + self.inputs + np.arange(count)
-            entries = [
-                (np.arange(height), np.repeat(sums, self.releases), -np.ones(height)),
-                (np.full(count, height), sums, np.ones(count)),
-            ]
-        if self.rows is not None:
-            lower.append(self.rows.lower * self.row_scale)
-            upper.append(self.rows.upper * self.row_scale)
-        free = np.full(len(objective), infinity)
-        self.begin(np.concatenate(lower), np.concatenate(upper), objective, free, entries)
-        self._first_program()
-
-    def _first_program(self) -> None:
-        """The cheapest releases, the best constant one, and the guesses that are best for the inputs nearest to it."""
-        columns = np.zeros_like(self.has_column)
-        guesses = np.zeros_like(self.has_row)
-        error = self.error / self.scale
-        every = np.arange(self.releases)
-        for game, own in zip(self.problem.games, self.guesses_of, strict=True):
-            cost = game.cost / self.scale[:, None]
-            mark_largest(columns, -cost, 1, axis=1)
-            mark_largest(columns, -cost, 1, axis=0)
-            columns[:, game.cost.sum(axis=0).argmin()] = True
-            near = cost.argmin(axis=0)
-            guesses[own][largest(-error[own], FIRST_GUESSES, axis=0)[:, near], every] = True
-            guesses[own][game.error.sum(axis=1).argmin()] = True
-        if self.safe is not None:
-            columns |= self.safe > 0
-        if self.allowed is not None:
-            columns &= self.allowed
-        self.add_columns(columns)
-        self.add_rows(guesses)
-
-    def end(self) -> Pairs:
-        """The (guess, release) that hurt in the solution that HiGHS has: in a game like this, much the same will."""
-        hurts = np.array(self.highs.getSolution().row_dual)[self.fixed_rows :] != 0
-        return self.row_at[0][hurts], self.row_at[1][hurts]
-
-    def _guesses(self, start: Pairs) -> BoolArray:
-        """What hurt in another game, marked."""
-        wanted = np.zeros_like(self.has_row)
-        try:
-            wanted[start] = True
-        except IndexError:
-            rule = f"guesses below {len(wanted)} for releases below {self.releases}, as in a game with as many of both"
-            raise broken_rule("start", "solve", rule, "others") from None
-        return wanted
-
-    def worth(self, g: IntArray, i: IntArray) -> FloatArray:
-        """W[g, i] f(o|i), by x[i, o], less what most guesses have in common."""
-        found: FloatArray = (self.error[g, i] - self.most[self.game_of[g], i]) / self.scale[i] / self.unit
-        return found
-
-    def height(self, g: IntArray, o: IntArray) -> IntArray:
-        """y[s, o], with the game s that a guess belongs to."""
-        return self.game_of[g] * self.releases + o
-
-    def column(self, i: IntArray, o: IntArray) -> tuple[Triples, FloatArray]:
-        """Costs, the row sum, extra rows.
-
-        Bounded by f <= 1: a new column that pays is then flipped to its bound, and the dual simplex goes on where it
-        stands instead of starting again with its first phase, which halves the time.
-        """
-        at = np.arange(len(i))
-        entries = [
-            (at, np.full(len(i), k), np.minimum(game.cost[i, o] / self.units[k] / self.scale[i], UNAFFORDABLE))
-            for k, game in enumerate(self.problem.games)
-        ]
-        entries.append((at, len(self.problem.games) + i, np.ones(len(i))))
-        if self.row_columns is not None:
-            extra = self.row_columns[:, i * self.releases + o].tocoo()
-            value = extra.data * self.row_scale[extra.row] / self.scale[i[extra.col]]
-            entries.append((extra.col, self.fixed_rows - self.extra + extra.row, value))
-        return entries, self.scale[i]
+        self.rounds = 0
 
     def _forget(self, point: RestrictedSolution) -> None:
         """Drop columns that pay least and guesses that have long not mattered, so that HiGHS's work stays small.
@@ -215,7 +71,7 @@ class DoubleOracle(GrowingProgram):
             if solution is None:
                 return self._certify(best, attack), True
             point = RestrictedSolution(self, solution)
-            self.idle = np.where(point.weight > 0, 0, self.idle + 1)
+            self.age(point.weight > 0)
             if point.privacy > lower:
                 lower, best, progressed = point.privacy, point.answer(), self.rounds
             if point.bound < upper:
@@ -224,26 +80,17 @@ class DoubleOracle(GrowingProgram):
                 progress(self.rounds, lower, upper)
             if upper - lower <= tolerance * upper:
                 certificate = self._certify(best, attack)
-                if certificate.gap <= tolerance:
+                if certificate.optimality_gap <= tolerance:
                     return certificate, False
-            guesses, releases = point.vulnerable_guesses(), point.profitable_releases()
+            guesses, releases = point.violated_guesses(), point.profitable_releases()
             more = bool((guesses & ~self.has_row).any() or (releases & ~self.has_column).any())
             late = time.monotonic() > deadline
-            if late or not (more or self._sharpen()):
+            if late or not (more or self.sharpen()):
                 return self._certify(best, attack), late
             if self.large and started + SETTLING < self.rounds <= progressed + PATIENCE:
                 self._forget(point)
             self.add_rows(guesses)
             self.add_columns(releases)
-
-    def _sharpen(self) -> bool:
-        """Nothing to add and yet a gap: HiGHS's own tolerances are what is left to tighten. Once."""
-        if self.accuracy < 1e-7:
-            return False
-        self.accuracy = 1e-10
-        self.highs.setOptionValue("primal_feasibility_tolerance", self.accuracy)
-        self.highs.setOptionValue("dual_feasibility_tolerance", self.accuracy)
-        return True
 
     def _nothing(self) -> Claim:
         """What is known before the first round: neither a table nor an attack."""
@@ -253,83 +100,4 @@ class DoubleOracle(GrowingProgram):
 
     def _certify(self, best: Claim, attack: Claim) -> Certificate:
         """Certify the best table and the best attack found."""
-        return certify(self.problem, replace(attack, table=best.table), self.safe, self.allowed)
-
-
-class RestrictedSolution:
-    """One solution of the restricted program, in the units of the game."""
-
-    def __init__(self, oracle: DoubleOracle, solution: Any) -> None:
-        self.oracle = oracle
-        value, dual = np.array(solution.col_value), -np.array(solution.row_dual)
-        games = oracle.problem.games
-        count, inputs, releases = len(games), oracle.inputs, oracle.releases
-        i, o = oracle.column_at
-        g, at = oracle.row_at
-        joint = np.maximum(value[oracle.fixed_columns :], 0)
-        self.table = gathered(joint / oracle.scale[i], i, o, (inputs, releases))
-        self.expected = value[: count * releases].reshape(count, releases) * oracle.unit + oracle.most @ self.table
-        self.weight = np.maximum(dual[oracle.fixed_rows :], 0)
-        self.unused = (value[oracle.fixed_columns :] == 0) & (np.array(solution.col_dual)[oracle.fixed_columns :] != 0)
-        self.harmless = np.array(solution.row_value)[oracle.fixed_rows :] < 0
-        self.weighted_attack = gathered(self.weight, at, g, (releases, len(oracle.error)))
-        self.prices = np.maximum(dual[:count], 0) * oracle.unit / oracle.units
-        self.mix = oracle.problem.weights
-        if oracle.several:
-            self.mix = np.maximum(dual[count + inputs : 2 * count + inputs], 0)
-        self.multipliers = dual[oracle.fixed_rows - oracle.extra : oracle.fixed_rows] * oracle.unit * oracle.row_scale
-        self.worth = dual[count : count + inputs] * oracle.unit * oracle.scale + self.mix @ oracle.most
-        self.errors = oracle.error @ self.table
-        self.profit = (self.weighted_attack @ oracle.error).T
-        for price, game in zip(self.prices, games, strict=True):
-            self.profit -= price * game.cost
-        constant = self.prices @ np.array([game.budget for game in games])
-        if oracle.rows is not None:
-            self.profit -= (oracle.rows.matrix.T @ self.multipliers).reshape(self.profit.shape)
-            ends = np.where(self.multipliers > 0, oracle.rows.upper, oracle.rows.lower)
-            constant += (self.multipliers * np.where(np.isfinite(ends), ends, 0)).sum()
-        self.privacies = np.array([self.errors[own].min(axis=0).sum() for own in oracle.guesses_of])
-        self.privacy = float(self.privacies.min() if oracle.several else oracle.problem.weights @ self.privacies)
-        if oracle.allowed is not None:
-            self.profit[~oracle.allowed] = -np.inf
-        self.bound = float(constant + self.profit.max(axis=1).sum())
-
-    def answer(self) -> Claim:
-        """What the program claims; each game's attack is the weighted one divided by the game's share."""
-        shares = zip(self.oracle.guesses_of, self.mix, strict=True)
-        attacks = tuple(light(self.weighted_attack[:, own] / max(share, 1e-12)) for own, share in shares)
-        return Claim(light(self.table), attacks, self.prices, self.mix, self.multipliers)
-
-    def vulnerable_guesses(self) -> BoolArray:
-        """The guesses that hurt more than the program thought, the worst few of every release."""
-        marked = np.zeros_like(self.oracle.has_row)
-        harm = self.expected[self.oracle.game_of] - self.errors
-        for own in self.oracle.guesses_of:
-            mark_largest(marked[own], harm[own], NEW_GUESSES, axis=0)
-        marked &= harm > SIGNIFICANT * self.oracle.unit
-        return marked
-
-    @cached_property
-    def profit_over_worth(self) -> FloatArray:
-        """What each release would pay under today's attack and price, beyond what its input pays."""
-        profit: FloatArray = (self.profit - self.worth[:, None]) / self.oracle.scale[:, None]
-        return profit
-
-    def profitable_releases(self) -> BoolArray:
-        """The releases that would pay under today's attack and price, the best few of every input and release."""
-        profit = self.profit_over_worth
-        marked = np.zeros_like(self.oracle.has_column)
-        mark_largest(marked, profit, NEW_RELEASES, axis=1)
-        mark_largest(marked, profit, NEW_RELEASES, axis=0)
-        marked &= profit > SIGNIFICANT * self.oracle.unit
-        return marked
-
-
-def gathered(value: FloatArray, row: IntArray, column: IntArray, shape: tuple[int, int]) -> Matrix:
-    """The matrix with these entries: sparse once that is cheaper."""
-    if shape[0] * shape[1] > DENSE:
-        kept = value > 0
-        return sparse.csr_array((value[kept], (row[kept], column[kept])), shape=shape)
-    matrix = np.zeros(shape)
-    matrix[row, column] = value
-    return matrix
+        return certify(self.problem, replace(attack, table=best.table), safe=self.safe, allowed=self.allowed)

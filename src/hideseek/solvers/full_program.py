@@ -11,9 +11,12 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
 from hideseek.errors import BudgetError, SolverError, broken_rule
-from hideseek.game.game import Alternatives, LinearRows, Objective, budget_too_small
-from hideseek.solvers.certificate import Claim, onto_rows, stochastic
+from hideseek.game.alternatives import Alternatives, Objective
+from hideseek.game.game import Game, budget_too_small
+from hideseek.game.linear_rows import LinearRows
+from hideseek.solvers.claim import Claim
 from hideseek.solvers.interior_point import least_loss, solvable
+from hideseek.solvers.repair import onto_rows, stochastic
 from hideseek.util.arrays import BoolArray, FloatArray
 from hideseek.util.limits import refuse_if_too_large
 
@@ -21,7 +24,7 @@ from hideseek.util.limits import refuse_if_too_large
 def full_program(problem: Alternatives) -> Claim:
     """Solve the whole program.
 
-    Variables: f[i, o]; then y[s, o], what the adversary errs by in game s on release o; then z, the objective's
+    Variables: f[i, o]; then y[s, o], the adversary's error in game s on release o; then z, the objective's
     lower bound, which only the minimum over games needs. Errors are in units of the prior risk, costs of the budget.
     """
     games = problem.games
@@ -147,8 +150,7 @@ def safe_mechanism(problem: Alternatives) -> FloatArray | None:
         return None
     if solvable(problem):
         cheapest = least_loss(games[0])
-        if cheapest.quality_loss > games[0].budget * (1 + 1e-9):
-            raise budget_too_small(games[0].budget, cheapest.quality_loss)
+        refuse_unaffordable(games[0], cheapest.quality_loss)
         return cheapest.mechanism.table
     size = games[0].cost.size
     units = budget_units(problem)
@@ -166,3 +168,9 @@ def safe_mechanism(problem: Alternatives) -> FloatArray | None:
     table = stochastic(table, lambda: table)
     rows = games[0].rows
     return table if rows is None else onto_rows(table, rows)
+
+
+def refuse_unaffordable(game: Game, least: float) -> None:
+    """Refuse a budget below what the cheapest mechanism loses."""
+    if least > game.budget * (1 + 1e-9):
+        raise budget_too_small(game.budget, least)

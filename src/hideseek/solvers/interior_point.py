@@ -1,13 +1,13 @@
-"""LinearRows that are the same for every release make f dense, and then an interior point beats the double oracle.
+"""Linear rows that are the same for every release make f dense, and then an interior point beats the double oracle.
 
 Both programs over such rows have the one form
 
     minimise  sum objective[u, o] U[u, o]   subject to   A U <= 0,   sum cost[u, o] U[u, o] <= budget
 
 where column U[:, o] holds f(o|.) and, in a game, the error y[o] on that release; f's rows sum to 1. But for these sums
-and the budget the releases have nothing to do with each other: a Newton step takes one small factor a release, all made
-at once, and a system with one equation for each input and one for the budget. It is Mehrotra's predictor-corrector,
-with Gondzio's correctors, from a point where every row has something to spare.
+and the budget the releases have nothing to do with each other: a Newton step takes one small factor per release, all
+made at once, and a system with one equation for each input and one for the budget. It is Mehrotra's
+predictor-corrector, with Gondzio's correctors, from a point where every row has something to spare.
 
 A release's column ends on a ray of the cone A u <= 0, where A' D A is singular but for rounding. So its inverse is
 never formed: everything goes through the triangular factor, which keeps the digits that the inverse loses.
@@ -24,9 +24,13 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.errors import broken_rule
-from hideseek.game.game import Alternatives, Game
+from hideseek.game.alternatives import Alternatives
+from hideseek.game.game import Game
+from hideseek.game.linear_rows import LinearRows
 from hideseek.game.mechanism import Mechanism
-from hideseek.solvers.certificate import Claim, one_hot, onto_rows, relative_gap, rounding_of, stochastic, upper_bound
+from hideseek.solvers.certificate import relative_gap, rounding_of, upper_bound
+from hideseek.solvers.claim import Claim, one_hot
+from hideseek.solvers.repair import onto_rows, stochastic
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.limits import refuse_if_too_large
@@ -281,46 +285,68 @@ def game_answer(
 class LeastLoss:
     """The cheapest mechanism that keeps a game's rows: ``bound`` <= least possible loss <= ``quality_loss``.
 
-    Where the rows are stricter than what they stand for, none that keeps them loses less than ``within``.
+    ``optimality_gap`` is the relative distance of the two. Where the rows are stricter than what they stand for, no
+    mechanism that keeps them loses less than ``within``.
     """
 
     mechanism: Mechanism
     quality_loss: float
     bound: float
     within: float
-    gap: float
+    optimality_gap: float
 
 
 @checked
-def least_loss(game: Game, tolerance: float = 1e-6) -> LeastLoss:
+def least_loss(game: Game, *, tolerance: float = 1e-6) -> LeastLoss:
     """The mechanism of least expected quality loss that keeps the game's rows, with the proof.
 
-    The rows must be the same for every release (:meth:`LinearRows.for_each_release`); error and budget play no part. No
-    mechanism loses less than ``bound``, by weak duality; ``gap`` is relative, and ends at ``tolerance`` or where
-    rounding does.
+    Parameters
+    ----------
+    game
+        With rows that are the same for every release (:meth:`LinearRows.for_each_release`); error and budget play no
+        part.
+    tolerance
+        The optimality gap at which to stop; rounding may stop it earlier.
 
+    Returns
+    -------
+    LeastLoss
+        No mechanism that keeps the rows loses less than its ``bound``, by weak duality.
+
+    Raises
+    ------
+    ParameterError
+        If the game has no such rows.
+
+    Examples
+    --------
     >>> from dataclasses import replace
-    >>> from hideseek.game.game import LinearRows
+    >>> from hideseek.game.linear_rows import LinearRows
     >>> twice = LinearRows.for_each_release([[1, -2], [-2, 1]], releases=2)  # neither is twice as likely as the other
-    >>> game = Game.from_prior([0.5, 0.5], 1 - np.eye(2), 1 - np.eye(2), budget=1)
+    >>> game = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)
     >>> least = least_loss(replace(game, rows=twice))
-    >>> round(least.quality_loss, 6), least.gap <= 1e-6
+    >>> round(least.quality_loss, 6), least.optimality_gap <= 1e-6
     (0.333333, True)
     """
     if game.rows is None or game.rows.block is None:
         raise broken_rule("game", "least_loss", "one with rows that are the same for every release", "another")
+    return cheapest_with(game, game.rows, tolerance)
+
+
+def cheapest_with(game: Game, rows: LinearRows, tolerance: float) -> LeastLoss:
+    """The interior point's cheapest mechanism, mended, and the bound that its multipliers prove."""
     inputs, releases = game.cost.shape
     unit = game.saturation or 1.0
     cost = game.cost / unit
     nothing = np.zeros((0, inputs))
     enough = 2 * float(cost.mean(axis=1).sum()) + 1  # a budget that never binds
     point, _, _ = interior_point(Program(cost, rows_of(game), nothing, cost, enough, inputs), 1e-2 * tolerance)
-    table = onto_rows(stochastic(point.values, lambda: np.full(game.cost.shape, 1 / releases)), game.rows)
+    table = onto_rows(stochastic(point.values, lambda: np.full(game.cost.shape, 1 / releases)), rows)
     if game.saturation <= np.vdot(game.cost, table):
         table = one_hot(game.cost.sum(axis=0).argmin(), inputs, releases)
     loss = float(np.vdot(game.cost, table))
     # where nothing is to be guessed and a unit of loss is worth 1, the bound on the game is what can still be saved
-    unguessed = Alternatives((Game(np.zeros((1, inputs)), game.cost, loss, game.rows),))
+    unguessed = Alternatives((Game(np.zeros((1, inputs)), game.cost, loss, rows=rows),))
     multipliers = point.weight[inputs:].ravel() * unit
     answer = Claim(table, (np.ones((releases, 1)),), np.ones(1), np.ones(1), multipliers)
     bound = max(0.0, loss - upper_bound(unguessed, answer, rounding_of(unguessed)))

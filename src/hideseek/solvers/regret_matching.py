@@ -1,14 +1,15 @@
 """For maps past what a simplex method can do: regret matching, whose work is matrix products, best on a GPU.
 
-The game is a saddle point over laws: of releases for every input, of guesses for every release, and of the price
+The game is a saddle point over distributions: of releases for every input, of guesses for every release, and of the
+price
 
     max_f min_{h, lam}   sum_o sum_g h(g|o) (W f)[g, o]  +  lam (Q - sum_{i,o} C[i, o] f(o|i)),    0 <= lam <= top
 
-Every law is played by predictive regret matching+, which has no step sizes: an option's regret is what it would have
-gained over what was played, cut at 0, and the next law is in proportion to the regrets after the last gain comes once
-more. The user moves first, the adversary and the price answer. The laws in the mean, where later rounds count for more,
-come near to the optimum; how near is not believed but certified. No price above  top = risk / (Q - least loss)  is
-needed, since the value of the game is concave in the budget.
+Every distribution is played by predictive regret matching+, which has no step sizes: an option's regret is what it
+would have gained over what was played, cut at 0, and the next distribution is in proportion to the regrets after the
+last gain comes once more. The user moves first, the adversary and the price answer. The average distributions, where
+later rounds count for more, come near to the optimum; how near is not believed but certified. No price above
+top = risk / (Q - least loss)  is needed, since the value of the game is concave in the budget.
 
 Numbers are of single precision, which the certificate does not depend on, and arrays of any library that keeps to the
 array API standard.
@@ -24,8 +25,9 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from hideseek.errors import MissingExtraError, broken_rule
-from hideseek.game.game import Alternatives
-from hideseek.solvers.certificate import Certificate, Claim, certify
+from hideseek.game.alternatives import Alternatives
+from hideseek.solvers.certificate import Certificate, certify
+from hideseek.solvers.claim import Claim
 from hideseek.solvers.interior_point import Progress
 from hideseek.util.arrays import FloatArray
 from hideseek.util.sparse import light
@@ -41,7 +43,7 @@ Array = Any  # of numpy, torch, cupy, or another library of the standard
 
 
 class RegretMatching:
-    """A game between laws over the last axis of arrays, played round after round.
+    """A game between distributions over the last axis of arrays, played round after round.
 
     Arrays are those of ``error`` W[g, i] and ``cost`` C[i, o], in units of the prior risk and of the budget.
     """
@@ -55,12 +57,12 @@ class RegretMatching:
         self.table = xp.full((inputs, releases), 1 / releases, **like)
         self.attack = xp.full((releases, guesses), 1 / guesses, **like)
         self.price = xp.full((2,), 0.5, **like)
-        self.mean_table, self.mean_attack = xp.zeros_like(self.table), xp.zeros_like(self.attack)
-        self.regrets = [xp.zeros_like(law) for law in (self.table, self.attack, self.price)]
+        self.average_table, self.average_attack = xp.zeros_like(self.table), xp.zeros_like(self.attack)
+        self.regrets = [xp.zeros_like(played) for played in (self.table, self.attack, self.price)]
         self.rounds, self.weight = 0, 0.0
 
     def play(self) -> None:
-        """One round: the releases first, then the guesses and the price in answer to them; and the means."""
+        """One round: the releases first, then the guesses and the price in answer to them; and the averages."""
         xp = self.xp
         gain = xp.matrix_transpose(self.attack @ self.error) - (self.top * self.price[1]) * self.cost
         self.table = self._answer(0, self.table, gain)
@@ -71,31 +73,31 @@ class RegretMatching:
         self.rounds += 1
         self.weight += float(self.rounds) ** LATER
         share = float(self.rounds) ** LATER / self.weight
-        self.mean_table += share * (self.table - self.mean_table)
-        self.mean_attack += share * (self.attack - self.mean_attack)
+        self.average_table += share * (self.table - self.average_table)
+        self.average_attack += share * (self.attack - self.average_attack)
 
-    def _answer(self, player: int, law: Array, gain: Array) -> Array:
-        """The next law of a player: in proportion to the regrets, once this gain has come, and comes again."""
+    def _answer(self, player: int, played: Array, gain: Array) -> Array:
+        """The next distribution of a player: in proportion to the regrets, once this gain has come, and comes again."""
         xp = self.xp
-        gain = gain - xp.sum(gain * law, axis=-1, keepdims=True)
+        gain = gain - xp.sum(gain * played, axis=-1, keepdims=True)
         regret = xp.clip(self.regrets[player] + gain, min=0)
         self.regrets[player] = regret
         likely = xp.clip(regret + gain, min=0)
         total = xp.sum(likely, axis=-1, keepdims=True)
-        return xp.where(total > 0, likely / xp.where(total > 0, total, 1), law)
+        return xp.where(total > 0, likely / xp.where(total > 0, total, 1), played)
 
     def bounds(self) -> tuple[float, float, float]:
-        """Privacy of the mean table once it is within the budget, the mean attack's bound, and its best price.
+        """Privacy of the average table, mixed into the budget; the bound of the average attack, and its best price.
 
         In single precision, and so only what the rounds go by.
         """
         xp = self.xp
-        table = self.mean_table
+        table = self.average_table
         loss, cheapest = float(xp.sum(self.cost * table)), xp.min(self.cost, axis=1)
         privacy = float(xp.sum(xp.min(self.error @ table, axis=0)))
         if loss > 1:  # mixed with the cheapest releases, where privacy is at least 0
             privacy *= (1 - float(xp.sum(cheapest))) / (loss - float(xp.sum(cheapest)))
-        gain = xp.matrix_transpose(self.mean_attack @ self.error)
+        gain = xp.matrix_transpose(self.average_attack @ self.error)
 
         def bound(price: float) -> float:
             return price + float(xp.sum(xp.max(gain - price * self.cost, axis=1)))
@@ -108,40 +110,40 @@ class RegretMatching:
         return privacy, bound(price), price
 
     def answer(self, price: float, trace: float) -> Claim:
-        """The mean laws, without what is no more than a ``trace`` of early rounds and would make tables dense."""
-        laws = (as_numpy(law) for law in (self.mean_table, self.mean_attack))
-        table, attack = (light(np.where(law > trace, law, 0)) for law in laws)
+        """The average distributions, less what is no more than a ``trace`` of early rounds and would fill tables."""
+        averages = (as_numpy(one) for one in (self.average_table, self.average_attack))
+        table, attack = (light(np.where(one > trace, one, 0)) for one in averages)
         return Claim(table, (attack,), np.array([price]), np.ones(1), np.zeros(0))
 
 
 def as_numpy(array: Array) -> FloatArray:
-    """A numpy array of double precision, whatever library and device an array is of."""
+    """A numpy array of double precision, whatever library and hardware an array is of."""
     for fetch in ("get", "cpu"):  # cupy's and torch's
         if hasattr(array, fetch):
             array = getattr(array, fetch)()
     return np.asarray(array, dtype=np.float64)
 
 
-def on_device(array: FloatArray, device: str | None) -> Array:
+def on_hardware(array: FloatArray, hardware: str | None) -> Array:
     """An array in single precision where it is to be worked on: numpy's, cupy's, or torch's on one of its devices."""
     single = array.astype(np.float32)
-    if device is None:
+    if hardware is None:
         return single
-    own = device == "cupy"
+    own = hardware == "cupy"
     try:
         library = import_module("cupy" if own else "torch")
     except ImportError as error:
         package = "cupy: install the one for your CUDA" if own else "torch: pip install 'hideseek[gpu]'"
-        raise MissingExtraError(f"The device {device!r} needs {package}. Without a device, a core is used.") from error
+        raise MissingExtraError(f"The hardware {hardware!r} needs {package}. Leave it out to use a core.") from error
     try:
-        return library.asarray(single) if own else library.asarray(single, device=device)
+        return library.asarray(single) if own else library.asarray(single, device=hardware)
     except (AssertionError, RuntimeError) as error:  # built without a GPU, none there, or no such device
         rule, way_out = "'cupy', or one that torch has here, such as 'cuda'", f"Leave it out to use a core ({error})."
-        raise broken_rule("device", "solve", rule, repr(device), way_out) from error
+        raise broken_rule("hardware", "solve", rule, repr(hardware), way_out) from error
 
 
-def first_order(
-    problem: Alternatives, tolerance: float, deadline: float, progress: Progress | None, device: str | None
+def regret_matching_answer(
+    problem: Alternatives, tolerance: float, deadline: float, progress: Progress | None, hardware: str | None
 ) -> tuple[Certificate, int, bool]:
     """Play until the certificate closes, or nothing moves any more; also the rounds, and whether time ran out first."""
     game = problem.games[0]
@@ -155,7 +157,7 @@ def first_order(
             rule = "'first order' only for one game without extra rows, with a budget above the least possible loss"
             raise broken_rule("method", "solve", rule, got, "Use 'auto'.")
     risk = game.prior_risk or 1.0
-    error, cost = on_device(game.error / risk, device), on_device(game.cost / game.budget, device)
+    error, cost = on_hardware(game.error / risk, hardware), on_hardware(game.cost / game.budget, hardware)
     own = RegretMatching(error, cost, game.budget / spare)
     wanted, seen = tolerance, (SETTLED // 2, np.inf)
     while True:
@@ -170,6 +172,6 @@ def first_order(
             seen = own.rounds, bound - privacy
         if late or stuck or bound - privacy <= wanted * bound:
             found = certify(problem, own.answer(price * risk / game.budget, TRACE * tolerance))
-            if late or stuck or found.gap <= tolerance:
+            if late or stuck or found.optimality_gap <= tolerance:
                 return found, own.rounds, late
-            wanted *= wanted / max(found.gap, 1.1 * wanted)
+            wanted *= wanted / max(found.optimality_gap, 1.1 * wanted)

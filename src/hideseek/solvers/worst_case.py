@@ -1,8 +1,8 @@
 """The most exposed place instead of the average one: maximise the smallest expected error over inputs.
 
 An adversary free to aim at one target always guesses it, and then no mechanism hides it: taken literally, the worst
-case over targets is worth nothing. So the adversary here is the one the paper has, who knows the profile and makes the
-guess with the least *expected* error; what is maximised is the error he is left with where he does best:
+case over targets is worth nothing. So the adversary here is the paper's, who knows the profile and makes the
+guess with the least *expected* error; what is maximised is the error on the input where they do best:
 
     max_f  min_i  sum_o f(o|i) d(g(o), i),     g(o) the best guess for release o under f,   d(g, i) = W[g, i] / Pr(i)
 
@@ -19,14 +19,19 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from hideseek.errors import SizeError, SolverError, broken_rule
-from hideseek.game.game import Alternatives, Game
+from hideseek.game.alternatives import Alternatives
+from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
-from hideseek.solvers.certificate import one_hot, repaired_table
-from hideseek.solvers.dispatch import Method, Solution, Status, solve
+from hideseek.solvers.certificate import check_table
+from hideseek.solvers.claim import one_hot
+from hideseek.solvers.dispatch import solve
+from hideseek.solvers.repair import repaired_table
+from hideseek.solvers.solution import Method, Solution, Status
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar
 
+OWNER = "solve_worst_case"
 LARGEST = 200_000  # inputs x releases x guesses: beyond this the mixed-integer program is hopeless
 STRICTLY = (
     1e-6  # a provoked guess is the best by this share of the prior risk, so that the adversary is not indifferent
@@ -35,27 +40,59 @@ INDIFFERENT = 1e-9  # guesses that are this close, in the same unit, count as eq
 
 
 @checked
-def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60.0) -> Solution:
-    """The mechanism under which an adversary of least expected error errs most on the input that he guesses best.
+def solve_worst_case(game: Game, *, tolerance: float = 1e-6, time_limit: float = 60.0) -> Solution:
+    """The mechanism that maximises the adversary's expected error on the input where that error is smallest.
 
-    >>> game = Game.from_prior([0.5, 0.3, 0.2], 1 - np.eye(3), 1 - np.eye(3), budget=0.2)
+    Parameters
+    ----------
+    game
+        A small one, whose inputs are its targets and have probabilities, without extra rows.
+    tolerance
+        The optimality gap up to which the status is "optimal".
+    time_limit
+        Seconds for the mixed-integer program.
+
+    Returns
+    -------
+    Solution
+        Its ``privacy`` and ``bound`` are those of the worst input; the bound need not be met.
+
+    Raises
+    ------
+    ParameterError
+        If the game is not of this kind.
+    SizeError
+        If inputs x releases x guesses are too many.
+
+    Examples
+    --------
+    >>> game = Game.from_prior([0.5, 0.3, 0.2], privacy=1 - np.eye(3), quality=1 - np.eye(3), budget=0.2)
     >>> solution = solve_worst_case(game)
     >>> round(solution.privacy, 4), round(worst_error(game, solve(game).mechanism.table), 4)
     (0.2, 0.0)
     """
-    owner = "solve_worst_case"
-    scalar(time_limit, "time_limit", owner)
-    scalar(tolerance, "tolerance", owner)
+    for name, value in (("time_limit", time_limit), ("tolerance", tolerance)):
+        scalar(value, name, OWNER)
+    check_game(game)
+    return best_found(game, tolerance, time_limit)
+
+
+def check_game(game: Game) -> None:
+    """Refuse a game that the program is not for, or that is too large for it."""
     if not game.mass.size or game.rows is not None:
         rule = "one whose inputs have probabilities (from_prior, from_scenario), without extra rows"
-        raise broken_rule("game", owner, rule, "one with extra rows" if game.mass.size else "one without probabilities")
+        raise broken_rule("game", OWNER, rule, "one with extra rows" if game.mass.size else "one without probabilities")
     size = game.error.size * game.cost.shape[1]
     if size > LARGEST:
         text = f"The worst case over {len(game.cost)} inputs is a mixed-integer program with {size} variables"
         raise SizeError(f"{text}; at most {LARGEST} are allowed. Use fewer places.", 8 * size)
     if game.guesses.shape[1] != game.inputs.shape[1]:
         rule = "one whose inputs are its targets, so that the worst case over the one is that over the other"
-        raise broken_rule("game", owner, rule, "a scenario in which 'known' is not 'target'")
+        raise broken_rule("game", OWNER, rule, "a scenario in which 'known' is not 'target'")
+
+
+def best_found(game: Game, tolerance: float, time_limit: float) -> Solution:
+    """The best table found, with the relaxed program's bound."""
     risk, unit = game.prior_risk or 1.0, max(game.budget, 1e-3 * game.saturation) or 1.0
     scaled = Game(game.error / risk, game.cost / unit, game.budget / unit, mass=game.mass)
     bound, price = relaxed_bound(scaled)
@@ -70,7 +107,7 @@ def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60
         privacy=privacy,
         bound=bound,
         within=bound,
-        gap=gap,
+        optimality_gap=gap,
         attacks=(attack,),
         prices=np.array([price]),
         privacies=np.array([privacy]),
@@ -82,7 +119,7 @@ def solve_worst_case(game: Game, tolerance: float = 1e-6, time_limit: float = 60
 
 
 def worst_error(game: Game, table: FloatArray) -> float:
-    """The smallest expected error over the inputs that occur, when the adversary is indifferent only to our harm."""
+    """The smallest expected error over the inputs that occur; of equally good guesses, the one worst for the user."""
     errors = game.error @ table
     best = errors <= errors.min(axis=0) + INDIFFERENT * game.prior_risk
     occurs = game.mass > 0
@@ -92,7 +129,7 @@ def worst_error(game: Game, table: FloatArray) -> float:
 
 
 def program_rows(game: Game, margin: float) -> tuple[sparse.csr_array, FloatArray]:
-    """LinearRows A [x, z] <= b over x[i, o, g], the chance that input i releases o and provokes g, and the value z.
+    """The rows A [x, z] <= b over x[i, o, g], the probability that input i releases o and provokes g, and the value z.
 
     z <= every input's error; the budget; a provoked guess is better than every other one by ``margin``.
     """
@@ -122,7 +159,7 @@ def program_rows(game: Game, margin: float) -> tuple[sparse.csr_array, FloatArra
 
 
 def input_totals(game: Game, padding: int) -> sparse.csr_array:
-    """One row an input: its chances sum to 1."""
+    """One row per input: its probabilities sum to 1."""
     width = game.cost.shape[1] * len(game.error)
     totals = sparse.kron(sparse.eye_array(len(game.cost)), np.ones((1, width)))
     return sparse.hstack([totals, sparse.csr_array((len(game.cost), padding))], format="csr")
@@ -197,5 +234,7 @@ def best_table(game: Game, time_limit: float) -> FloatArray:
         if polished.status == 0:
             table = polished.x[:-1].reshape(inputs, releases)
             table[:, (game.mass @ table) < 1e-7] = 0  # a release that is never made provokes nothing
-            tables.append(repaired_table(Alternatives((game,)), table, None))
+            problem = Alternatives((game,))
+            tables.append(repaired_table(problem, table, None))
+            check_table(problem, tables[-1])
     return max(tables, key=lambda table: worst_error(game, table))

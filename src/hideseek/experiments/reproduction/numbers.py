@@ -24,7 +24,8 @@ from hideseek.game.mechanism import Mechanism
 from hideseek.metrics import hamming
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
-from hideseek.solvers.dispatch import Method, solve
+from hideseek.solvers.dispatch import solve
+from hideseek.solvers.solution import Method
 from hideseek.solvers.tie_break import prefer
 from hideseek.util.arrays import FloatArray
 
@@ -88,7 +89,7 @@ def optimal(
     order = generator.permutation(count) if optimum is Optimum.RELABELLED else np.arange(count)
     inputs = np.flatnonzero(prior[order])
     differ, law = 1 - np.eye(count), prior[order][inputs]
-    game = Game.from_prior(law, differ[:, inputs], differ[inputs], budget)
+    game = Game.from_prior(law, privacy=differ[:, inputs], quality=differ[inputs], budget=budget)
     searched = optimum in (Optimum.VERTEX, Optimum.RELABELLED)
     solution = solve(game, method=Method.FULL_PROGRAM if searched else Method.AUTO)
     if optimum is Optimum.UNINFORMATIVE:
@@ -151,7 +152,7 @@ def location_rows(
 
 def transition_game(profile: MarkovProfile, route: str) -> Game:
     """The game over this place and the next."""
-    return Game.from_scenario(profile, Scenario.present_future(route), hamming(), hamming())
+    return Game.from_scenario(profile, Scenario.present_future(route), privacy=hamming(), quality=hamming())
 
 
 def transition_rows(profile: MarkovProfile, budgets: Sequence[float]) -> pd.DataFrame:
@@ -170,9 +171,9 @@ def program_rows(profile: MarkovProfile, generator: np.random.Generator) -> pd.D
     differ = 1 - np.eye(profile.places)
     *_, (law, _) = through_time(profile, MIDDLE, Optimum.COIN, generator)
     likeliest = law[:, np.argsort(-law.sum(axis=0), kind="stable")[:CHECKED_HISTORIES]]
-    games = {"sporadic": Game.from_prior(profile.stationary, differ, differ, 1.0)}
+    games = {"sporadic": Game.from_prior(profile.stationary, privacy=differ, quality=differ, budget=1.0)}
     for number, prior in enumerate((likeliest / likeliest.sum(axis=0)).T, start=1):
-        games[f"history {number}"] = Game.from_prior(prior, differ, differ, 1.0)
+        games[f"history {number}"] = Game.from_prior(prior, privacy=differ, quality=differ, budget=1.0)
     games |= {f"transition, {route}": transition_game(profile, route) for route in ROUTES}
     rows = []
     for name, game in games.items():

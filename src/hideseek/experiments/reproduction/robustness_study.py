@@ -145,7 +145,7 @@ def of_user(
     rows: list[Left] = []
     for many in days:
         own = learned(on_days(walk, full[-attacked - many : -attacked], steps), len(visited), step)
-        game = Game.from_scenario(own, Scenario.sporadic(), metres, squared(metres))
+        game = Game.from_scenario(own, Scenario.sporadic(), privacy=metres, quality=squared(metres))
         budget = SHARE * game.saturation
         solution = solve(game.with_budget(budget))
         table = solution.mechanism.table
