@@ -196,8 +196,8 @@ def live(places: int) -> Facts:
     profile = walker(places)
     metres = distance(regions_of(profile))
     budget = 0.5 * Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres)).saturation
-    game = BeliefGame.of(profile, metres, squared(metres), budget)
-    training, planner = clock(lambda: plan(profile, metres, squared(metres), budget))
+    game = BeliefGame.of(profile, privacy=metres, quality=squared(metres), budget=budget)
+    training, planner = clock(lambda: plan(profile, privacy=metres, quality=squared(metres), budget=budget))
     places_visited = regions_of(profile).centres[profile.sample(300)[0]]
     times, first = [], datetime(2026, 1, 5, tzinfo=UTC)
     with TemporaryDirectory() as folder:

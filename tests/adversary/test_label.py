@@ -264,7 +264,7 @@ def test_the_ceiling_holds_for_codebooks_and_the_bound_of_the_cuts_does_not():
     profile, error = MarkovProfile.from_matrix(np.kron(parts, inside)), 1 - np.eye(4)
     cost = np.full((4, 4), 20.0)
     cost[:2, :2], cost[2:, 2:] = 0.1 * (1 - np.eye(2)), 1 - np.eye(2)
-    planner = plan(profile, error, cost, budget=0.25, walks=10)
+    planner = plan(profile, privacy=error, quality=cost, budget=0.25, walks=10)
     label = evaluate(design(profile, Scenario.sporadic(), error, cost, 0.25), profile, accesses=7)
     # the cheap part is hidden wholly at a loss of 0.05, which leaves 0.45 for the other: (0.5 + 0.45) / 2
     assert label.filter == pytest.approx(0.475, rel=1e-6)
@@ -284,7 +284,7 @@ def test_the_bound_of_the_cuts_does_not_hold_for_a_codebook_that_remembers_one_r
     error = 1 - np.eye(6)
     error[4:, 4:] = 0
     profile = MarkovProfile.from_matrix(moves)
-    planner = plan(profile, error, cost, budget=0.25, walks=10)
+    planner = plan(profile, privacy=error, quality=cost, budget=0.25, walks=10)
     codebook = design(profile, Scenario.past_present(1), error, cost, 0.25)
     label = evaluate(codebook, profile, accesses=100, walks=100)
     assert label.filter.interval[0] > 1.05 * planner.bound

@@ -13,7 +13,7 @@ from hideseek import MarkovProfile, ParameterError, Scenario, plan, solve
 from hideseek.errors import PlanError, SolverError
 from hideseek.metrics import hamming
 from hideseek.planning import BeliefGame, Mode, Outlook
-from hideseek.planning.planner import GIVEN_UP, ROUGH, Player, train
+from hideseek.planning.player import GIVEN_UP, ROUGH, Player
 from tests.oracles.full_program import best_over_histories, best_value
 from tests.support.tiny_games import game, trained
 
@@ -197,10 +197,10 @@ def test_looking_ahead_lexicographically_is_the_same_among_the_optima_of_now(nam
 @pytest.mark.parametrize("outlook", ["look-ahead", "far-sighted"])
 def test_a_future_of_no_weight_leaves_the_optimum_of_now(outlook):
     own = game()
-    planner = train(own, outlook, discount=0)
+    planner = plan(own, outlook=outlook, discount=0)
     assert not len(planner.cuts)
     assert planner.value(own.start) == 0
-    player, plain = Player(own, planner), Player(own, train(own, "plain"))
+    player, plain = Player(own, planner), Player(own, plan(own, outlook="plain"))
     for belief in beliefs(own, 5):
         found = player.play(belief)
         np.testing.assert_array_equal(found.table, plain.play(belief).table)
@@ -268,9 +268,11 @@ def test_knowing_everything_is_playing(name, columns, outlook, mode):
 
 
 def test_knowing_less_is_the_best_of_the_tables_that_look_at_less():
-    own = BeliefGame.of(game("line").profile, hamming(), hamming(), 0.3, Scenario(target=(-1, 0)))
+    own = BeliefGame.of(
+        game("line").profile, privacy=hamming(), quality=hamming(), budget=0.3, scenario=Scenario(target=(-1, 0))
+    )
     cuts = np.random.default_rng(0).random((4, len(own.states))) * 5  # a future at odds with now
-    planner = replace(train(own, "far-sighted", discount=0.3, walks=1), cuts=cuts)
+    planner = replace(plan(own, outlook="far-sighted", discount=0.3, walks=1), cuts=cuts)
     player = Player(own, planner)
     group = (own.states[:, -1] == np.arange(3)[:, None]).astype(float)
     short = []
@@ -307,7 +309,7 @@ def test_with_a_floor_a_table_has_as_much_privacy_or_there_is_none(outlook, mode
 
 
 def test_the_same_seed_gives_the_same_planner_and_another_seed_another():
-    first, second, third = (train(game(), discount=0.9, walks=3, seed=seed) for seed in (1, 1, 2))
+    first, second, third = (plan(game(), discount=0.9, walks=3, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.cuts, second.cuts)
     assert first.bound == second.bound
     assert first.cuts.shape != third.cuts.shape or (first.cuts != third.cuts).any()
@@ -336,7 +338,7 @@ def test_after_restore_a_play_depends_on_the_belief_alone(outlook, mode):
 
 def test_training_tells_its_two_bounds():
     told = []
-    planner = train(game(), discount=0.8, walks=4, progress=lambda *news: told.append(news))
+    planner = plan(game(), discount=0.8, walks=4, progress=lambda *news: told.append(news))
     assert [news[:2] for news in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     bounds = [bound for *_, bound in told]
     assert bounds == sorted(bounds, reverse=True)
@@ -345,9 +347,17 @@ def test_training_tells_its_two_bounds():
     assert all(0 < reached < bound * 1.1 for *_, reached, bound in told)
 
 
-def test_plan_is_train_on_the_game_of_its_parameters():
+def test_a_profile_is_planned_for_as_the_game_made_of_it():
     chain = MarkovProfile.from_matrix([[0.8, 0.2], [0.3, 0.7]])
-    planner = plan(chain, hamming(), hamming(), 0.2, Scenario(target=(-1, 0)), discount=0.5, walks=4)
+    planner = plan(
+        chain,
+        privacy=hamming(),
+        quality=hamming(),
+        budget=0.2,
+        scenario=Scenario(target=(-1, 0)),
+        discount=0.5,
+        walks=4,
+    )
     assert planner.sha256 == game("way").sha256
     np.testing.assert_array_equal(planner.cuts, trained("way").cuts)
 
@@ -371,7 +381,7 @@ def test_plan_is_train_on_the_game_of_its_parameters():
 )
 def test_what_no_planner_can_have_is_refused(change, said):
     with pytest.raises(ParameterError, match=said):
-        train(game(), **change)
+        plan(game(), **change)
 
 
 @pytest.mark.parametrize("belief", [[0.5, 0.5], [0.5, 0.5, 0.5], [2.0, -1.0, 0.0], [np.nan, 0.5, 0.5]])
@@ -398,7 +408,7 @@ def test_a_planner_of_another_game_is_not_used():
 
 def test_what_is_no_measure_over_the_states_has_no_value():
     chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    planner = plan(chain, 1 - np.eye(2), 1 - np.eye(2), budget=0.1, walks=1)
+    planner = plan(chain, privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1, walks=1)
     for wrong in ([1.0], [0.5, 0.25, 0.25], [np.nan, 1.0], [-1.0, 2.0]):
         with pytest.raises(ParameterError, match="belief"):
             planner.value(np.array(wrong))
@@ -407,29 +417,29 @@ def test_what_is_no_measure_over_the_states_has_no_value():
 @pytest.mark.parametrize("cuts", [np.zeros(2), np.full((1, 2), np.nan), np.full((1, 2), np.inf)])
 def test_cuts_that_are_none_are_refused(cuts):
     chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    planner = plan(chain, 1 - np.eye(2), 1 - np.eye(2), budget=0.1, walks=1)
+    planner = plan(chain, privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1, walks=1)
     with pytest.raises(PlanError, match="cuts"):
         replace(planner, cuts=cuts)
 
 
 def test_cuts_over_other_states_are_refused():
     chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    game = BeliefGame.of(chain, 1 - np.eye(2), 1 - np.eye(2), 0.1)
+    game = BeliefGame.of(chain, privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
     with pytest.raises(PlanError, match="planner"):
-        Player(game, replace(train(game, walks=1), cuts=np.zeros((2, 5))))
+        Player(game, replace(plan(game, walks=1), cuts=np.zeros((2, 5))))
 
 
 @pytest.mark.parametrize("outlook", ["far-sighted", "look-ahead"])
 def test_a_visit_that_the_solver_fails_teaches_nothing(outlook, monkeypatch):
     """The table of now has a cut of its own, which bounds one access and not all that follow."""
     chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    game = BeliefGame.of(chain, 1 - np.eye(2), 1 - np.eye(2), 0.1)
-    first = train(game, outlook, walks=1)
+    game = BeliefGame.of(chain, privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
+    first = plan(game, outlook=outlook, walks=1)
 
     def fails(*_words, **_names):
         raise SolverError("no")
 
     monkeypatch.setattr(Player, "with_future", fails)
-    blank = train(game, outlook, walks=1)
+    blank = plan(game, outlook=outlook, walks=1)
     assert blank.bound >= first.bound - 1e-12
     assert len(blank.cuts) == 1

@@ -203,12 +203,12 @@ def designed(scenario: Scenario) -> object:
 
 def planned(**asked: object) -> Planner:
     """A small planner."""
-    return plan(CHAIN, HAMMING, HAMMING, budget=0.1, **({"walks": 2} | asked))
+    return plan(CHAIN, privacy=HAMMING, quality=HAMMING, budget=0.1, **({"walks": 2} | asked))
 
 
 def followed(steps: int) -> object:
     """What a small planner reaches in so many steps."""
-    return follow(BeliefGame.of(CHAIN, HAMMING, HAMMING, budget=0.1), planned(), steps=steps)
+    return follow(BeliefGame.of(CHAIN, privacy=HAMMING, quality=HAMMING, budget=0.1), planned(), accesses=steps)
 
 
 def long_study() -> object:

@@ -53,7 +53,7 @@ def things() -> types.SimpleNamespace:
     profile = hs.MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]], places)
     metric = hs.metrics.hamming()
     game = hs.Game.from_prior([0.5, 0.5], APART, APART, 0.2)
-    repeated = hs.planning.BeliefGame.of(profile, metric, metric, 0.1)
+    repeated = hs.planning.BeliefGame.of(profile, privacy=metric, quality=metric, budget=0.1)
     rows = hs.game.LinearRows.for_each_release([[-1.0, 0.5]], 2)
     return types.SimpleNamespace(
         places=places,
@@ -65,7 +65,7 @@ def things() -> types.SimpleNamespace:
         solution=hs.solve(game),
         mechanism=hs.Mechanism(HALF),
         repeated=repeated,
-        planner=hs.plan(profile, metric, metric, 0.1, walks=1),
+        planner=hs.plan(profile, privacy=metric, quality=metric, budget=0.1, walks=1),
         codebook=hs.design(profile, hs.Scenario.past_present(1), metric, metric, 0.1),
         scenario=hs.Scenario.sporadic(),
         law=hs.model.possible_trajectories(profile, (0,)),
@@ -212,7 +212,7 @@ def calls(folder):
         ),
         "BeliefGame.among": (t.repeated.among, {"belief": belief}),
         "BeliefGame.at": (t.repeated.at, {"belief": belief}),
-        "BeliefGame.belief": (t.repeated.belief, {"law": belief, "owner": "test"}),
+        "BeliefGame.belief": (t.repeated.belief, {"belief": belief, "owner": "test"}),
         "BeliefGame.cut": (t.repeated.cut, {"attack": HALF, "price": 0.1}),
         "BeliefGame.index": (t.repeated.index, {"vectors": np.array([[0]])}),
         "BeliefGame.kept": (t.repeated.kept, {"privacy": 0.1}),
@@ -278,7 +278,7 @@ def calls(folder):
         ),
         "follow": (
             hs.planning.follow,
-            {"game": t.repeated, "planner": t.planner, "steps": 10, "walks": 2, "seed": 0, "progress": None},
+            {"game": t.repeated, "planner": t.planner, "accesses": 10, "walks": 2, "seed": 0, "progress": None},
         ),
         "from_function": (hs.metrics.from_function, {"function": lambda a, b: 0.0, "name": "x", "unit": "m"}),
         "from_matrix": (hs.metrics.from_matrix, {"matrix": APART}),
@@ -291,7 +291,7 @@ def calls(folder):
         "minimum": (hs.metrics.minimum, {"metric": t.metric, "weights": [1.0]}),
         "plan": (
             hs.plan,
-            {"profile": t.profile, **game, "scenario": None, "outlook": "far-sighted", "mode": "trade-off"}
+            {"game": t.profile, **game, "scenario": None, "outlook": "far-sighted", "mode": "trade-off"}
             | {"discount": 0.5, "walks": 1, "seed": 0, "progress": None},
         ),
         "possible_trajectories": (hs.model.possible_trajectories, {"profile": t.profile, "offsets": (0,)}),

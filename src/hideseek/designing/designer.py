@@ -148,7 +148,9 @@ class _Designer(Deployment):
         self.budget, self.choice, self.workers, self.progress = budget, choice, workers, progress
         self.planner = farsighted
         try:
-            self.repeated: BeliefGame | None = BeliefGame.of(profile, privacy, quality, budget, scenario)
+            self.repeated: BeliefGame | None = BeliefGame.of(
+                profile, privacy=privacy, quality=quality, budget=budget, scenario=scenario
+            )
         except ParameterError:
             if farsighted is not None:
                 raise

@@ -23,8 +23,10 @@ from hideseek.model.mobility import MarkovProfile, regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.planning.planner import Outlook, Player, train
-from hideseek.planning.simulation import Foresight, follow, walk
+from hideseek.planning.planner import Outlook
+from hideseek.planning.player import Player
+from hideseek.planning.simulation import Foresight, follow, walked
+from hideseek.planning.training import plan
 from hideseek.plots.figures import Panel, belief_figure, curve_figure, maps_figure, memory_figure, way_figure
 from hideseek.solvers.curve import Curve, trade_off
 from hideseek.solvers.dispatch import Solution, solve
@@ -123,7 +125,7 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
     advance("attacking it")
     label = evaluate(codebook, profile, accesses=len(day.hours))
     advance("planning ahead")
-    repeated = BeliefGame.of(profile, metres, squared(metres), codebook.budget)
+    repeated = BeliefGame.of(profile, privacy=metres, quality=squared(metres), budget=codebook.budget)
     ahead = {outlook: played(repeated, outlook, seed) for outlook in (Outlook.PLAIN, Outlook.FAR_SIGHTED)}
     advance("writing the report")
     person = city_people(1, seed)[0]
@@ -138,9 +140,9 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
 
 def played(game: BeliefGame, outlook: Outlook, seed: int) -> Ahead:
     """A planner, trained and followed."""
-    planner = train(game, outlook, seed=seed)
+    planner = plan(game, outlook=outlook, seed=seed)
     player, generator = Player(game, planner), np.random.default_rng(seed)
-    ways = [walk(player, SHOWN_ACCESSES, generator) for _ in range(SHOWN_WALKS)]
+    ways = [walked(player, SHOWN_ACCESSES, generator) for _ in range(SHOWN_WALKS)]
     return Ahead(follow(game, planner, walks=SHOWN_WALKS, seed=seed), np.mean([way.privacy for way in ways], axis=0))
 
 

@@ -68,11 +68,12 @@ def save_plan(game: BeliefGame, planner: Planner, path: str | os.PathLike[str]) 
     """Write a planner and its game whole or not at all, readable by its owner only.
 
     >>> import tempfile
-    >>> from hideseek.planning.planner import plan
+    >>> from hideseek.planning import plan
     >>> chain, hamming = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]), 1 - np.eye(2)
-    >>> planner = plan(chain, hamming, hamming, budget=0.1, walks=2)
+    >>> game = BeliefGame.of(chain, privacy=hamming, quality=hamming, budget=0.1)
+    >>> planner = plan(game, walks=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_plan(BeliefGame.of(chain, hamming, hamming, budget=0.1), planner, f"{folder}/me.plan")
+    ...     save_plan(game, planner, f"{folder}/me.plan")
     ...     game, again = load_plan(f"{folder}/me.plan", chain)
     >>> game.budget, bool((again.cuts == planner.cuts).all())
     (0.1, True)
@@ -142,7 +143,7 @@ def plan_from(content: memoryview) -> tuple[BeliefGame, Planner]:
     privacy, quality = (
         metric_from(recipe, profile.regions, profile.places) for recipe in (document.privacy, document.quality)
     )
-    game = BeliefGame.of(profile, privacy, quality, document.budget, scenario)
+    game = BeliefGame.of(profile, privacy=privacy, quality=quality, budget=document.budget, scenario=scenario)
     proof = None if document.hideseek_plan == WITHOUT_PROOF else proof_from(file, *map(len, (game.error, game.cost.T)))
     file.end()
     secondary, plain = (document.outlook is one for one in (Outlook.SECONDARY, Outlook.PLAIN))
