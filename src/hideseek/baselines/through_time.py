@@ -10,6 +10,7 @@ import numpy as np
 from hideseek.baselines.cells import Edges, Hull, hull_flow, nearest_place_law, nearest_place_on_line, voronoi_edges
 from hideseek.baselines.laplace import POSITIVE, planar_laplace
 from hideseek.errors import broken_rule
+from hideseek.model.belief import updated
 from hideseek.model.mobility import MarkovProfile, regions_of
 from hideseek.model.regions import plane
 from hideseek.util.arrays import (
@@ -208,6 +209,5 @@ class DeltaLocationSet:
         tables, which = self.tables(state)
         shaped(exposed, (len(state),), "exposed", "DeltaLocationSet.after")
         numbered(exposed, self.symbols, "exposed", "DeltaLocationSet.after")
-        weight = state * tables[which, :, exposed]
-        weight = np.where(weight.any(axis=1, keepdims=True), weight, state)
-        return np.asarray((weight / weight.sum(axis=1, keepdims=True)) @ self.profile.transition)
+        belief, probability = updated(state.T, tables[which, :, exposed].T)
+        return np.where(probability > 0, belief, state.T).T @ self.profile.transition
