@@ -25,8 +25,7 @@ from hideseek import (
     save_profile,
     solve,
 )
-from hideseek.adversary import attack
-from hideseek.adversary import hidden_markov as course
+from hideseek.adversary import attack, sequences
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.errors import CertificateError
 from hideseek.metrics import from_function, from_matrix
@@ -52,7 +51,7 @@ def test_the_label_holds_what_each_attack_finds(name):
         if adversary == "in_between" and name != "in between":
             assert found is None
             continue
-        alone = attack(codebook, profile, adversary, accesses=3)
+        alone = attack(codebook, profile, adversary=adversary, accesses=3)
         assert (found, found.hit_rate, found.exact) == (alone, alone.hit_rate, True)
     oracle = Oracle(codebook, profile, D, 3)
     assert label.prior_risk == pytest.approx(oracle.adversary("nothing")[0], abs=1e-9)
@@ -138,7 +137,7 @@ def test_simulated_labels_agree_with_exact_ones(monkeypatch):
     profile = chain(3, 41)
     codebook = made(profile, Scenario(target=(0,), seen=(-2,), known=(0,), every=2))
     exact = evaluate(codebook, profile, accesses=4)
-    monkeypatch.setattr(course, "ENUMERATED", 0)
+    monkeypatch.setattr(sequences, "ENUMERATED", 0)
     calls = []
     label = evaluate(codebook, profile, accesses=4, walks=1000, seed=3, progress=lambda *call: calls.append(call))
     assert calls == [("walks", 500, 1000), ("walks", 1000, 1000)]
@@ -237,7 +236,7 @@ def test_a_label_that_cannot_be_is_refused():
         {"ceiling": label.filter - 1e-6},
         {"smoother": Estimate(label.filter + 0.31, (label.filter + 0.21, label.filter + 0.41))},
     ):
-        with pytest.raises(CertificateError, match="knows more errs more"):
+        with pytest.raises(CertificateError, match="knows more has a larger error"):
             replace(label, **change)
     near = Estimate(label.filter + 0.29, (label.filter + 0.19, label.filter + 0.39))
     assert replace(label, smoother=near).smoother == near

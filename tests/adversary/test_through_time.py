@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from hideseek import Codebook, Estimate, MarkovProfile, Mechanism, ParameterError, PeriodicProfile, Scenario, design
-from hideseek.adversary import attack, correlation_aware_error
-from hideseek.adversary import hidden_markov as course
-from hideseek.adversary import through_time as adversaries
+from hideseek.adversary import attack, correlation_aware_error, sequences
+from hideseek.adversary import window as carrying
 from hideseek.codebook.codebook import Deployed
 from hideseek.codebook.stage import Stage
 from hideseek.codebook.weights import Table
@@ -279,15 +278,15 @@ ARBITRARY = [
 def agree(codebook, profile, scenario, accesses):
     oracle = Oracle(codebook, profile, metric(profile.places), accesses)
     for window in (None, 0, 1, 2):
-        found = attack(codebook, profile, "window", accesses=accesses, window=window)
+        found = attack(codebook, profile, adversary="window", accesses=accesses, window=window)
         assert (found, found.hit_rate) == pytest.approx(oracle.adversary("window", window), abs=1e-9), window
         assert found.exact
     for name in LASTING:
         if name == "in_between" and scenario.every == len(scenario.release):
             with pytest.raises(ParameterError, match="no step between"):
-                attack(codebook, profile, name, accesses=accesses)
+                attack(codebook, profile, adversary=name, accesses=accesses)
             continue
-        found = attack(codebook, profile, name, accesses=accesses)
+        found = attack(codebook, profile, adversary=name, accesses=accesses)
         assert (found, found.hit_rate) == pytest.approx(oracle.adversary(name), abs=1e-9), name
         assert found.exact
         assert found.interval == (found, found)
@@ -310,7 +309,7 @@ def test_a_mechanism_agrees_with_enumeration(seed):
     profile, table, D = chain(2, seed), Mechanism(generator.dirichlet(np.ones(3), 2)), generator.random((2, 2))
     oracle = Oracle(table, profile, D, 4)
     for name in ("window", "filter", "smoother", "viterbi", "predictor"):
-        found = attack(table, profile, name, privacy=D, accesses=4)
+        found = attack(table, profile, adversary=name, privacy=D, accesses=4)
         assert (found, found.hit_rate) == pytest.approx(oracle.adversary(name), abs=1e-9), name
 
 
@@ -321,7 +320,7 @@ def test_people_who_move_where_nobody_went_get_the_row_for_the_unseen():
     profile = chain(3, 20)
     oracle = Oracle(codebook, profile, metric(3), 3)
     for name in ("window", "filter", "smoother", "viterbi", "predictor"):
-        found = attack(codebook, profile, name, accesses=3)
+        found = attack(codebook, profile, adversary=name, accesses=3)
         assert (found, found.hit_rate) == pytest.approx(oracle.adversary(name), abs=1e-9), name
 
 
@@ -332,7 +331,7 @@ def test_equally_good_guesses_and_equally_likely_paths_are_chosen_alike():
     D = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
     oracle = Oracle(table, profile, D, 3)
     for name in ("filter", "smoother", "viterbi", "predictor"):
-        found = attack(table, profile, name, privacy=D, accesses=3)
+        found = attack(table, profile, adversary=name, privacy=D, accesses=3)
         assert (found, found.hit_rate) == pytest.approx(oracle.adversary(name), abs=1e-9), name
 
 
@@ -341,8 +340,10 @@ def test_the_window_s_error_is_the_certificate_of_the_codebook(k):
     profile = chain(4, 21)
     codebook = made(profile, Scenario.past_present(k))
     deployed = codebook.deployed
-    assert attack(codebook, profile, "window", accesses=deployed.accesses) == pytest.approx(deployed.privacy, abs=1e-9)
-    mean = [attack(codebook, profile, "window", accesses=n) for n in range(1, codebook.repeating + 1)]
+    assert attack(codebook, profile, adversary="window", accesses=deployed.accesses) == pytest.approx(
+        deployed.privacy, abs=1e-9
+    )
+    mean = [attack(codebook, profile, adversary="window", accesses=n) for n in range(1, codebook.repeating + 1)]
     totals = [0.0, *(n * error for n, error in enumerate(mean, start=1))]
     for stage, (before, after) in zip(codebook.stages, itertools.pairwise(totals), strict=False):
         found = stage.under(stage.prior, codebook.privacy, codebook.quality)
@@ -352,20 +353,20 @@ def test_the_window_s_error_is_the_certificate_of_the_codebook(k):
 def test_the_attack_on_a_memoryless_mechanism_is_the_paper_s():
     profile, D = chain(4, 22), metric(4, 22)
     table = Mechanism(np.random.default_rng(22).dirichlet(np.ones(4), 4))
-    first = attack(table, profile, "window", privacy=D, accesses=1, window=1)
+    first = attack(table, profile, adversary="window", privacy=D, accesses=1, window=1)
     for accesses in (2, 30):
-        mean = attack(table, profile, "window", privacy=D, accesses=accesses, window=1)
+        mean = attack(table, profile, adversary="window", privacy=D, accesses=accesses, window=1)
         later = (accesses * mean - first) / (accesses - 1)
-        assert later == pytest.approx(correlation_aware_error(profile, table, D), abs=1e-12)
+        assert later == pytest.approx(correlation_aware_error(profile, table, privacy=D), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["window", "filter", "smoother", "viterbi"])
 @pytest.mark.parametrize("accesses", [3, 60])
 def test_the_truth_gives_everything_away_and_a_constant_nothing(name, accesses):
     profile, D = chain(3, 23), metric(3, 23)
-    truth = attack(Mechanism(np.eye(3)), profile, name, privacy=D, accesses=accesses, walks=10)
+    truth = attack(Mechanism(np.eye(3)), profile, adversary=name, privacy=D, accesses=accesses, walks=10)
     assert (truth, truth.hit_rate) == pytest.approx((0, 1), abs=1e-12)
-    constant = attack(Mechanism(np.ones((3, 1))), profile, name, privacy=D, accesses=accesses)
+    constant = attack(Mechanism(np.ones((3, 1))), profile, adversary=name, privacy=D, accesses=accesses)
     if name != "viterbi":  # the likeliest path is not where one errs the least
         assert constant == pytest.approx((D @ profile.stationary).min(), abs=1e-12)
     assert constant.exact
@@ -373,7 +374,7 @@ def test_the_truth_gives_everything_away_and_a_constant_nothing(name, accesses):
 
 def test_the_predictor_of_a_truthful_mechanism_knows_the_present():
     profile, D = chain(3, 24), metric(3, 24)
-    found = attack(Mechanism(np.eye(3)), profile, "predictor", privacy=D, accesses=5)
+    found = attack(Mechanism(np.eye(3)), profile, adversary="predictor", privacy=D, accesses=5)
     assert found == pytest.approx(profile.stationary @ (profile.transition @ D).min(axis=1), abs=1e-12)
 
 
@@ -387,18 +388,18 @@ def test_simulation_agrees_with_enumeration(monkeypatch, scenario, places):
     profile = chain(places, 25)
     codebook = made(profile, scenario)
     names = [name for name in LASTING if name != "in_between" or scenario.every > len(scenario.release)]
-    exact = {name: attack(codebook, profile, name, accesses=4) for name in names}
-    monkeypatch.setattr(course, "ENUMERATED", 0)
-    monkeypatch.setattr(course, "AT_ONCE", 300)  # several batches, the last one short
+    exact = {name: attack(codebook, profile, adversary=name, accesses=4) for name in names}
+    monkeypatch.setattr(sequences, "ENUMERATED", 0)
+    monkeypatch.setattr(sequences, "AT_ONCE", 300)  # several batches, the last one short
     for name in names:
-        found = attack(codebook, profile, name, accesses=4, walks=1000, seed=7)
+        found = attack(codebook, profile, adversary=name, accesses=4, walks=1000, seed=7)
         assert not found.exact
         for one, other in ((found, exact[name]), (found.hit_rate, exact[name].hit_rate)):
             low, high = one.interval
             assert low < one < high
             assert abs(one - other) <= 2.5 * (high - low) / 2, name
-        assert attack(codebook, profile, name, accesses=4, walks=1000, seed=7) == found
-        assert attack(codebook, profile, name, accesses=4, walks=1000, seed=8) != found
+        assert attack(codebook, profile, adversary=name, accesses=4, walks=1000, seed=7) == found
+        assert attack(codebook, profile, adversary=name, accesses=4, walks=1000, seed=8) != found
 
 
 @pytest.mark.parametrize(("name", "truthful"), [("filter", 0.2), ("predictor", 1.0)])
@@ -407,12 +408,12 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(monkeypatch, name, tru
     profile, D = chain(3, 26), metric(3, 26)
     law = np.random.default_rng(26).dirichlet(np.ones(3), 3)
     table = Mechanism(truthful * np.eye(3) + (1 - truthful) * law)
-    exact = attack(table, profile, name, privacy=D, accesses=4)
-    monkeypatch.setattr(course, "ENUMERATED", 0)
-    monkeypatch.setattr(course, "AT_ONCE", 30)  # batches that repeated each other would make it too narrow
+    exact = attack(table, profile, adversary=name, privacy=D, accesses=4)
+    monkeypatch.setattr(sequences, "ENUMERATED", 0)
+    monkeypatch.setattr(sequences, "AT_ONCE", 30)  # batches that repeated each other would make it too narrow
     held = 0
     for seed in range(150):
-        low, high = attack(table, profile, name, privacy=D, accesses=4, walks=60, seed=seed).interval
+        low, high = attack(table, profile, adversary=name, privacy=D, accesses=4, walks=60, seed=seed).interval
         held += low <= exact <= high
     assert 130 <= held < 150
 
@@ -420,17 +421,17 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(monkeypatch, name, tru
 def test_more_memory_never_errs_more():
     profile = chain(3, 27)
     codebook = made(profile, Scenario.past_present(1))
-    errors = [attack(codebook, profile, "window", accesses=5, window=k) for k in range(6)]
+    errors = [attack(codebook, profile, adversary="window", accesses=5, window=k) for k in range(6)]
     assert all(more <= less + 1e-12 for less, more in itertools.pairwise(errors))
-    assert errors[4] == errors[5] == pytest.approx(attack(codebook, profile, "filter", accesses=5), abs=1e-12)
+    assert errors[4] == errors[5] == pytest.approx(attack(codebook, profile, adversary="filter", accesses=5), abs=1e-12)
 
 
-def test_a_settled_law_ends_the_work_early_and_changes_nothing(monkeypatch):
+def test_a_settled_distribution_ends_the_work_early_and_changes_nothing(monkeypatch):
     profile = chain(3, 28)
     codebook = made(profile, Scenario.past_present(1))
-    short = attack(codebook, profile, "window", accesses=400)
-    monkeypatch.setattr(adversaries, "SETTLED", -1.0)
-    assert attack(codebook, profile, "window", accesses=400) == pytest.approx(short, abs=1e-10)
+    short = attack(codebook, profile, adversary="window", accesses=400)
+    monkeypatch.setattr(carrying, "SETTLED", -1.0)
+    assert attack(codebook, profile, adversary="window", accesses=400) == pytest.approx(short, abs=1e-10)
 
 
 def test_first_accesses_of_their_own_count_even_if_the_law_that_they_start_from_is_the_same():
@@ -439,9 +440,9 @@ def test_first_accesses_of_their_own_count_even_if_the_law_that_they_start_from_
     stages = tuple(replace(stage, then=min(n + 1, 3)) for n, stage in enumerate(several))
     codebook = replace(arbitrary(3, Scenario.sporadic()), stages=stages)
     tables = [Mechanism(stages[min(n, 3)].tables[0].matrix.toarray()) for n in range(6)]
-    errors = [attack(table, profile, "window", privacy=D, accesses=1) for table in tables]
+    errors = [attack(table, profile, adversary="window", privacy=D, accesses=1) for table in tables]
     assert len(set(errors)) == 4
-    assert attack(codebook, profile, "window", accesses=6) == pytest.approx(np.mean(errors), abs=1e-12)
+    assert attack(codebook, profile, adversary="window", accesses=6) == pytest.approx(np.mean(errors), abs=1e-12)
 
 
 def test_a_history_without_a_row_is_refused(monkeypatch):
@@ -455,26 +456,34 @@ def test_a_history_without_a_row_is_refused(monkeypatch):
     less = Table.from_laws(codebook.places, keys[kept], table.matrix.toarray()[kept])
     stages = tuple(replace(stage, tables=(less,)) if one is stage else one for one in codebook.stages)
     for name in ("window", "filter"):
-        attack(replace(codebook, stages=stages), profile, name, accesses=codebook.repeating)
+        attack(replace(codebook, stages=stages), profile, adversary=name, accesses=codebook.repeating)
         with pytest.raises(CodebookError, match="no row"):
-            attack(replace(codebook, stages=stages), profile, name, accesses=codebook.repeating + 2)
-    monkeypatch.setattr(course, "ENUMERATED", 0)
+            attack(replace(codebook, stages=stages), profile, adversary=name, accesses=codebook.repeating + 2)
+    monkeypatch.setattr(sequences, "ENUMERATED", 0)
     with pytest.raises(CodebookError):
-        attack(replace(codebook, stages=stages), profile, "filter", accesses=codebook.repeating + 2)
+        attack(replace(codebook, stages=stages), profile, adversary="filter", accesses=codebook.repeating + 2)
 
 
 def test_progress_is_told_to_the_end(monkeypatch):
     profile, D = chain(2, 30), metric(2)
     for limit, what, total in ((20_000, "sequences", 16), (0, "walks", 25)):
-        monkeypatch.setattr(course, "ENUMERATED", limit)
-        monkeypatch.setattr(course, "AT_ONCE", 7)
+        monkeypatch.setattr(sequences, "ENUMERATED", limit)
+        monkeypatch.setattr(sequences, "AT_ONCE", 7)
         done = []
 
         def progress(*call, done=done, expected=(what, total)):
             assert (call[0], call[2]) == expected
             done.append(call[1])
 
-        attack(Mechanism([[0.5, 0.5], [0.0, 1.0]]), profile, "filter", D, accesses=4, walks=25, progress=progress)
+        attack(
+            Mechanism([[0.5, 0.5], [0.0, 1.0]]),
+            profile,
+            adversary="filter",
+            privacy=D,
+            accesses=4,
+            walks=25,
+            progress=progress,
+        )
         assert done == sorted(set(done))
         assert len(done) > 2
         assert done[-1] == total
@@ -518,5 +527,5 @@ def test_a_way_too_long_for_its_probability_to_be_a_float_is_still_read():
     """Releases that tell nothing, 800 of them: each sequence has the probability 3^-800, below any float."""
     profile = MarkovProfile.from_matrix([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.2, 0.2, 0.6]])
     nothing = Mechanism(np.full((3, 3), 1 / 3))
-    found = attack(nothing, profile, "filter", privacy=1 - np.eye(3), accesses=800, walks=4)
+    found = attack(nothing, profile, adversary="filter", privacy=1 - np.eye(3), accesses=800, walks=4)
     assert found == pytest.approx(1 - profile.stationary.max(), rel=1e-9)

@@ -500,7 +500,7 @@ def test_more_workers_than_any_machine_has_are_refused(table, name):
 @pytest.mark.parametrize("exposed", [[5], [-5], [[]], [[0, 1]], [], np.array([np.nan]), 3, -5, np.nan, 10**400])
 def test_what_was_never_exposed_is_refused(exposed):
     with pytest.raises(ParameterError, match="'exposed' parameter of beliefs"):
-        hs.adversary.beliefs(things().codebook, things().profile, exposed)
+        hs.adversary.beliefs(things().codebook, things().profile, exposed=exposed)
 
 
 def test_values_one_after_the_other_are_looked_at_in_whatever_holds_them():
@@ -532,9 +532,10 @@ def test_a_size_beyond_all_floats_is_refused(size):
 def test_numbers_that_are_not_whole_number_nothing():
     t = things()
     with pytest.raises(ParameterError, match="'exposed' parameter of beliefs"):
-        hs.adversary.beliefs(t.codebook, t.profile, [0, 0.5])
+        hs.adversary.beliefs(t.codebook, t.profile, exposed=[0, 0.5])
     assert np.array_equal(
-        hs.adversary.beliefs(t.codebook, t.profile, [0.0, 1.0]), hs.adversary.beliefs(t.codebook, t.profile, [0, 1])
+        hs.adversary.beliefs(t.codebook, t.profile, exposed=[0.0, 1.0]),
+        hs.adversary.beliefs(t.codebook, t.profile, exposed=[0, 1]),
     )
     with pytest.raises(ParameterError, match="'inputs' parameter of Mechanism"):
         hs.Mechanism(HALF, inputs=[[0.5], [1.0]])
@@ -558,7 +559,7 @@ def test_matrices_of_another_game_are_refused():
         (lambda: hs.adversary.best_guesses(t.game, three), "'mechanism' parameter of best_guesses"),
         (lambda: hs.adversary.expected_error(t.game, three), "'mechanism' parameter of expected_error"),
         (
-            lambda: hs.adversary.expected_error(t.game, t.mechanism, np.ones(4)),
+            lambda: hs.adversary.expected_error(t.game, t.mechanism, attack=np.ones(4)),
             r"of the shape \(2, 2\). Got the shape \(4,\)",
         ),
         (lambda: t.repeated.learned([0.5, 0.5], HALF, -1), "'release' parameter of BeliefGame.learned"),

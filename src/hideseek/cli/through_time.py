@@ -118,7 +118,7 @@ def design_command(
     if farsighted:
         with counting_bar("comparing") as advance:
             short = design(profile, scenario, d_p, d_q, allowed, steps, gaps, workers=workers, progress=advance)
-            gain = evaluate(codebook, profile, COMPARED, COMPARED, progress=advance, beside=short).gain
+            gain = evaluate(codebook, profile, accesses=COMPARED, walks=COMPARED, progress=advance, beside=short).gain
     if gain is not None and gain < 0:
         codebook = short
     codebook.save(path)
@@ -188,7 +188,9 @@ def evaluate_command(
     codebook = Codebook.load(path)
     with counting_bar("attacking") as advance:
         other = None if beside is None else Codebook.load(beside)
-        label = evaluate(codebook, load_profile(source), accesses, walks, seed, progress=advance, beside=other)
+        label = evaluate(
+            codebook, load_profile(source), accesses=accesses, walks=walks, seed=seed, progress=advance, beside=other
+        )
     if as_json:
         print_json(label_facts(label))
         return

@@ -162,14 +162,18 @@ def expose_day(traces: pd.DataFrame, profile: MarkovProfile, codebook: Codebook,
         ((steps - start) / pd.Timedelta("1h")).to_numpy(np.float64),
         regions_of(profile).nearest(fixes["latitude"], fixes["longitude"]),
         exposed,
-        beliefs(codebook, profile, exposed),
+        beliefs(codebook, profile, exposed=exposed),
     )
 
 
 def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) -> DemoRow:
     """A solution in metres a place, attacked anew."""
     places = game.guesses.shape[1]
-    alone = correlation_aware_error(profile, solution.mechanism, distance(regions_of(profile))) if places == 1 else None
+    alone = (
+        correlation_aware_error(profile, solution.mechanism, privacy=distance(regions_of(profile)))
+        if places == 1
+        else None
+    )
     return DemoRow(
         scenario=name,
         allowed=float(np.sqrt(game.budget / places)),
