@@ -236,7 +236,7 @@ def test_of_equally_good_guesses_the_likeliest_is_taken(law, privacy, hit_rate, 
 def test_the_window_against_predictions_of_thirty_places_is_near_the_exact_one():
     """Exactly, by carrying Pr(place, last release): such a policy remembers no more."""
     profile = town(0, 30)
-    policy, d_p, accesses = predictive(plane(profile.regions), 300.0), distances(profile.regions), 50
+    policy, d_p, accesses = predictive(plane(profile.regions), noise=300.0), distances(profile.regions), 50
     tables, _ = policy.tables(np.arange(-1, 30))
     joint = np.zeros((31, 30))  # the last release, the place; number 0 before the first access
     joint[0] = profile.stationary

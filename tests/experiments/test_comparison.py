@@ -191,7 +191,11 @@ def test_rows_come_by_equal_loss_and_then_by_privacy_with_the_ends_last():
     setting = Setting(profile, metres, metres)
     stuck = [
         Rival(
-            name, "Nobody 2000", "nothing", lambda setting, _, share=share: coin(setting.game, share), lambda _: (0, 1)
+            name,
+            "Nobody 2000",
+            "nothing",
+            lambda setting, _, share=share: coin(setting.game, probability=share),
+            lambda _: (0, 1),
         )
         for name, share in (("all but truth", 0.01), ("all but constant", 0.95))
     ]

@@ -71,7 +71,7 @@ def things() -> types.SimpleNamespace:
         law=hs.model.possible_trajectories(profile, (0,)),
         setting=baselines.Setting(profile, hs.metrics.distance(places), hs.metrics.distance(places)),
         delta=baselines.DeltaLocationSet(profile, 1.0),
-        predictive=baselines.predictive(np.array([[0.0, 0.0], [100.0, 0.0]]), 50.0),
+        predictive=baselines.predictive(np.array([[0.0, 0.0], [100.0, 0.0]]), noise=50.0),
         rows=rows,
         within=hs.Game(APART / 2, APART / 2, 0.2, rows),
     )

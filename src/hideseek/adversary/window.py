@@ -23,7 +23,7 @@ from hideseek.util.arrays import FloatArray, IntArray, encoded, product, refuse_
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """The distribution of states and releases, ``mass`` [state, told]: ``releases`` [told, moment] at ``moments``."""
+    """The distribution of states and releases, ``mass`` [state, past]: ``releases`` [past, moment] at ``moments``."""
 
     move: Movement
     mass: FloatArray
@@ -31,7 +31,7 @@ class Joint:
     releases: IntArray
 
     def at(self, moments: Sequence[int]) -> IntArray:
-        """The releases at these moments, [told, moment]."""
+        """The releases at these moments, [past, moment]."""
         return self.releases[:, [self.moments.index(moment) for moment in moments]]
 
     def only(self, moments: tuple[int, ...], symbols: int) -> Joint:
@@ -105,10 +105,10 @@ def exposing(run: Run, access: int, joint: Joint) -> Joint:
     """The joint distribution with the releases of an access."""
     drawn, count = product(run.symbols, len(run.release)), len(joint.releases)
     refuse_if_too_large(32 * joint.mass.size * len(drawn), "The joint distribution of states and releases")
-    told = np.c_[np.repeat(joint.releases, len(drawn), axis=0), np.tile(drawn, (count, 1))]
-    after = Joint(joint.move, joint.mass, (*joint.moments, *run.times(access, run.release)), told)
+    pasts = np.c_[np.repeat(joint.releases, len(drawn), axis=0), np.tile(drawn, (count, 1))]
+    after = Joint(joint.move, joint.mass, (*joint.moments, *run.times(access, run.release)), pasts)
     seen = after.at(run.times(access, run.kind(access).scenario.seen))
-    likely = run.likelihood(access, seen, told[:, joint.releases.shape[1] :])
+    likely = run.likelihood(access, seen, pasts[:, joint.releases.shape[1] :])
     mass = with_release(joint.mass, likely.reshape(*joint.mass.shape, len(drawn)))
     if np.isnan(mass).any():
         raise no_row()
