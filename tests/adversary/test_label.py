@@ -29,7 +29,8 @@ from hideseek.adversary import attack, sequences
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.errors import CertificateError
 from hideseek.metrics import from_function, from_matrix
-from tests.adversary.test_through_time import Oracle, arbitrary, chain, made, metric, second_order
+from tests.oracles.hidden_markov import Oracle
+from tests.support.codebooks import arbitrary, chain, made, metric, second_order
 
 SCENARIOS = {
     "sporadic": Scenario.sporadic(),
@@ -313,3 +314,16 @@ def test_who_asks_more_often_at_some_places_is_better_known_than_the_label_says(
         told_plainly, for_machines = run(*command)[1], json.loads(run(*command, "--json")[1])
         assert "tell nothing about the place" in " ".join(told_plainly.split())
         assert for_machines["assumption"] == ASSUMPTION
+
+
+def test_a_label_shows_and_plots_itself():
+    profile = chain(2, 51)
+    label = evaluate(made(profile, Scenario.past_present(1)), profile, accesses=3)
+    assert repr(label).startswith(f"Label(window={label.window.in_words()}, filter=")
+    assert len(repr(label).splitlines()) == 3
+    assert "in_between" not in repr(label)
+    assert f"ceiling</th><td>{label.ceiling:.6g}<" in label._repr_html_()
+    axes = label.plot()
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx(list(label.errors.values()))
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == list(label.errors)
+    assert label.plot(ax=axes) is axes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -21,43 +20,11 @@ from hideseek.baselines.through_time import predictive
 from hideseek.metrics import distance, from_matrix
 from hideseek.model import distances
 from hideseek.model.regions import plane
-from tests.baselines.test_baselines import town
+from tests.support.policies import Always, Echo
+from tests.support.rivals import town
 
 HAMMING = 1 - np.eye(3)
 METRES = np.array([[0.0, 1, 4], [1, 0, 2], [4, 2, 0]])
-
-
-@dataclass(frozen=True, eq=False)
-class Always:
-    """A mechanism in the clothes of a policy."""
-
-    table: np.ndarray
-
-    @property
-    def symbols(self) -> int:
-        return self.table.shape[1]
-
-    def start(self, sequences):
-        return np.zeros(sequences)
-
-    def tables(self, state):
-        return self.table[None], np.zeros(len(state), np.int64)
-
-    def after(self, state, exposed):
-        return state
-
-
-@dataclass(frozen=True, eq=False)
-class Echo(Always):
-    """After the release 0 one table, after any other the second; it remembers one release."""
-
-    second: np.ndarray
-
-    def tables(self, state):
-        return np.array([self.table, self.second]), (state > 0).astype(np.int64)
-
-    def after(self, state, exposed):
-        return exposed
 
 
 def stochastic(seed: int, *shape: int) -> np.ndarray:

@@ -28,8 +28,8 @@ from hideseek.game import Alternatives, LinearRows
 from hideseek.metrics import distance, hamming, squared
 from hideseek.solvers import Method, Status
 from hideseek.solvers.interior_point import least_loss
-from tests.baselines.test_baselines import town
 from tests.support.games import euclid_game, grid_distances, random_game, zipf
+from tests.support.rivals import town
 
 ROUNDING = 1e-12  # relative, over at most a dozen products along a path
 

@@ -26,8 +26,8 @@ from hideseek.experiments.comparison_pages import facts_of, frame_of, in_short, 
 from hideseek.game.mechanism import Policy
 from hideseek.metrics import distance, squared
 from hideseek.model import distances
-from tests.adversary.test_policies import Always
-from tests.baselines.test_baselines import town, turned
+from tests.support.policies import Always
+from tests.support.rivals import town, turned
 
 CITY = synthetic_city(people=1, days=7)
 PROFILE = MarkovProfile.fit(CITY, Grid.covering(CITY, rows=3, columns=3), smoothing=0.05)

@@ -188,3 +188,11 @@ def test_what_cannot_be_simulated_is_refused(change, said):
 def test_a_planner_of_another_game_is_not_followed():
     with pytest.raises(PlanError, match="Plan anew"):
         follow(game(budget=0.2), plan(game(), outlook="plain"))
+
+
+def test_what_was_simulated_shows_itself():
+    own = game()
+    found = follow(own, plan(own, outlook="plain"), accesses=20)
+    assert repr(found).startswith("Foresight(filter=")
+    assert len(repr(found)) < 300
+    assert "accesses</th><td>20<" in found._repr_html_()

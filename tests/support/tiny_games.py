@@ -49,3 +49,12 @@ def game(name: str = "line") -> BeliefGame:
 @cache
 def trained(name: str, outlook: str = "far-sighted", mode: str = "trade-off", discount: float = 0.5) -> Planner:
     return plan(game(name), outlook=outlook, mode=mode, discount=discount, walks=4)
+
+
+NAMES = ("two", "line", "choice", "sacrifice", "way", "next", "every second")
+SCIPY = 1e-7  # by so much may scipy break a row, and be better than anything can be
+
+
+def beliefs(own: BeliefGame, count: int, seed: int = 0) -> np.ndarray:
+    """Some beliefs over the states of a game, many of them near a few states."""
+    return np.random.default_rng(seed).dirichlet(np.full(len(own.states), 0.6), count)
