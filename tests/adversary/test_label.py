@@ -91,7 +91,7 @@ def test_the_loss_given_every_release_is_that_of_all_paths_written_out(name, for
     assert label.over_budget.exact
 
 
-def test_a_codebook_that_remembers_one_release_exceeds_its_budget_given_all_of_them():
+def test_given_every_release_a_codebook_may_exceed_its_budget():
     """As 29 to 42 % of the accesses of two cabs did; the window never does."""
     profile = MarkovProfile.from_matrix([[0.9, 0.08, 0.02], [0.1, 0.6, 0.3], [0.05, 0.15, 0.8]])
     codebook = design(profile, Scenario.past_present(1), 1 - np.eye(3), 1 - np.eye(3), budget=0.1)
@@ -109,7 +109,7 @@ def test_a_codebook_that_remembers_one_release_exceeds_its_budget_given_all_of_t
     st.booleans(),
 )
 @settings(max_examples=15)
-def test_who_knows_more_errs_less_and_nothing_exceeds_the_ceiling(seed, name, share, accesses, foreign):
+def test_more_knowledge_means_less_error_and_none_exceeds_the_ceiling(seed, name, share, accesses, foreign):
     """Exactly, on any chain, whether or not it is the one that the codebook was designed for."""
     codebook = made(chain(2, seed), SCENARIOS[name], share, seed)
     label = evaluate(codebook, chain(2, seed + 1) if foreign else chain(2, seed), accesses=accesses)
@@ -153,7 +153,7 @@ def test_simulated_labels_agree_with_exact_ones(monkeypatch):
         assert getattr(label, name) == getattr(exact, name)
 
 
-def test_a_long_run_is_simulated_and_agrees_with_the_certificate_as_deployed():
+def test_a_long_run_is_simulated_and_agrees_with_the_deployed_certificate():
     profile = chain(4, 42)
     codebook = made(profile, Scenario.past_present(1))
     label = evaluate(codebook, profile, accesses=codebook.deployed.accesses, walks=100)
@@ -172,7 +172,7 @@ def test_the_ceiling_of_a_single_place_is_the_sporadic_optimum(profile):
     assert label.filter < label.ceiling
 
 
-def test_the_ceiling_of_a_transition_is_that_of_the_first_place_and_of_pairs_afterwards():
+def test_the_ceiling_of_a_transition_is_of_one_place_and_then_of_pairs():
     profile, D = chain(3, 45), metric(3)
     codebook = made(profile, Scenario.past_present(1, "transition"))
     label = evaluate(codebook, profile, accesses=4)
@@ -203,7 +203,7 @@ def test_without_a_budget_there_is_nothing_to_keep():
     assert label.filter.hit_rate == pytest.approx(1, abs=1e-9)
 
 
-def test_quality_that_looks_back_is_told_exactly_and_leaves_the_prior_risk_as_ceiling():
+def test_with_quality_that_looks_back_the_ceiling_is_the_prior_risk():
     profile, D = chain(2, 47), metric(2)
 
     def moves(wanted, drawn, seen):
@@ -256,7 +256,7 @@ def test_what_makes_no_sense_is_refused():
             evaluate(codebook_, profile_, **wrong)
 
 
-def test_the_ceiling_holds_for_codebooks_and_the_bound_of_the_cuts_does_not():
+def test_the_ceiling_holds_for_codebooks_and_the_bound_of_cuts_does_not():
     """Two parts of a town: hiding costs a tenth in one of them. A release tells the part, and where one is in it is new
     at every step. Who must keep the budget given every release wastes some of it in the cheap part; a codebook without
     a memory spends that in the other one."""
@@ -273,7 +273,7 @@ def test_the_ceiling_holds_for_codebooks_and_the_bound_of_the_cuts_does_not():
     assert label.over_budget > 0.4
 
 
-def test_the_bound_of_the_cuts_does_not_hold_for_a_codebook_that_remembers_one_release():
+def test_a_codebook_of_short_memory_exceeds_the_bound_of_the_cuts():
     """As above, but between two places the person is at a crossing, and nobody tells which part's: one release back
     says nothing of the part, two do."""
     moves, cost = np.zeros((6, 6)), np.full((6, 6), 20.0)
@@ -291,7 +291,7 @@ def test_the_bound_of_the_cuts_does_not_hold_for_a_codebook_that_remembers_one_r
     assert label.filter <= label.ceiling
 
 
-def test_who_asks_more_often_at_some_places_is_better_known_than_the_label_says(run, tmp_path):
+def test_asking_more_often_at_some_places_reveals_more_than_the_label(run, tmp_path):
     """The assumption of every number: access times tell nothing. Here they do, worked out step by step."""
     moves, asks = np.full((3, 3), 0.1) + 0.7 * np.eye(3), np.array([0.1, 0.1, 0.95])
     profile, error = MarkovProfile.from_matrix(moves, Places([46.5, 46.6, 46.7], [6.5, 6.6, 6.7])), 1 - np.eye(3)

@@ -69,7 +69,7 @@ def test_the_remembering_adversary_agrees_with_enumeration(seed):
 
 @given(games())
 @settings(max_examples=25)
-def test_no_attack_beats_the_best_guesses_and_the_optimal_attack_ties_with_them(game):
+def test_no_attack_beats_the_best_guesses_and_the_optimal_one_ties(game):
     solution = solve(game)
     mechanism = solution.mechanism
     best = expected_error(game, mechanism)

@@ -131,7 +131,7 @@ def test_what_is_no_exposer_is_refused():
 
 
 def laws_along(profile, echo, exposed):
-    """Along one exposed sequence: the law of the place and the next release, given all releases before it."""
+    """Along one exposed sequence: the distribution of the place and the next release, given all before it."""
     belief, before = profile.stationary, 0
     for release in exposed:
         joint = belief[:, None] * (echo.second if before else echo.table)
@@ -142,7 +142,7 @@ def laws_along(profile, echo, exposed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_each_tenth_of_the_walks_is_guessed_from_the_others(seed):
-    """After three releases that no other walk has shown, he goes by the release of now alone."""
+    """After three releases that no other walk has shown, the guess rests on the current release alone."""
     profile, echo = MarkovProfile.from_matrix(sticky(seed, 3, 3)), Echo(*sticky(seed + 1, 2, 3, 3))
     run, walks = Run(echo, profile, privacy=METRES, accesses=12), 12
     ((read, _, _),) = read_sequences(run, walks, seed=0)
@@ -190,7 +190,7 @@ def test_a_window_against_a_policy_is_empty_unless_it_is_given():
 )
 @pytest.mark.parametrize("accesses", [3, 12])  # enumerated, and simulated
 def test_of_equally_good_guesses_the_likeliest_is_taken(law, privacy, hit_rate, accesses):
-    """A table that tells nothing leaves the law as it is, in which two guesses or more are equally good."""
+    """A table that reveals nothing leaves the prior, in which two guesses or more are equally good."""
     profile, table = MarkovProfile.from_matrix(np.tile(law, (3, 1))), np.full((3, 3), 1 / 3)
     for exposer in (Mechanism(table), Always(table)):
         for window in (0, 1):
@@ -200,7 +200,7 @@ def test_of_equally_good_guesses_the_likeliest_is_taken(law, privacy, hit_rate, 
             assert found.hit_rate == pytest.approx(hit_rate, abs=1e-9)
 
 
-def test_the_window_against_predictions_of_thirty_places_is_near_the_exact_one():
+def test_the_window_against_predictions_is_near_the_exact_one():
     """Exactly, by carrying Pr(place, last release): such a policy remembers no more."""
     profile = town(0, 30)
     policy, d_p, accesses = predictive(plane(profile.regions), noise=300.0), distances(profile.regions), 50

@@ -214,7 +214,7 @@ def test_a_settled_distribution_ends_the_work_early_and_changes_nothing(monkeypa
     assert attack(codebook, profile, adversary="window", accesses=400) == pytest.approx(short, abs=1e-10)
 
 
-def test_first_accesses_of_their_own_count_even_if_the_law_that_they_start_from_is_the_same():
+def test_first_accesses_count_even_from_the_same_distribution():
     profile, D = chain(3, 28), metric(3)
     several = [arbitrary(3, Scenario.sporadic(), seed).stages[0] for seed in range(4)]
     stages = tuple(replace(stage, then=min(n + 1, 3)) for n, stage in enumerate(several))

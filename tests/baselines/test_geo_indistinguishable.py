@@ -309,7 +309,7 @@ def test_time_and_rounds_are_told():
     assert solution.privacy <= hurried.bound
 
 
-def test_the_interior_point_is_for_one_game_with_the_same_rows_for_every_release():
+def test_the_interior_point_is_for_one_game_with_rows_per_release():
     game = euclid_game(2, 2, 0.5)
     with pytest.raises(ParameterError, match="only for one game"):
         solve(Alternatives((game, game)), method="interior point")
@@ -360,7 +360,7 @@ def test_the_joint_optimum_lies_between_the_cheapest_and_the_most_private(share)
 
 @pytest.mark.parametrize("street", [lambda: line(0.0, 0.01, 0.03, 0.04), bent_street])
 @pytest.mark.parametrize("strength", [0.3, 1.0, 3.0])
-def test_distortion_is_bought_with_what_the_cheapest_loses_at_half_of_epsilon(street, strength):
+def test_distortion_has_the_budget_of_the_cheapest_at_half_of_epsilon(street, strength):
     """Programs with every pair written out tell both."""
     setting = street()
     epsilon = strength / setting.metres[0, 1]
@@ -380,7 +380,7 @@ def test_distortion_next_to_no_noise_is_next_to_the_truth(noise):
 
 
 @pytest.mark.parametrize(("seed", "count"), [(156, 7), (170, 5), (176, 3), (188, 7)])
-def test_distortion_next_to_no_noise_is_found_though_rounding_turns_losses_round(seed, count):
+def test_distortion_next_to_no_noise_is_found_despite_rounding(seed, count):
     """At half of epsilon the cheapest may seem to lose less, by a millionth of a square metre."""
     profile = town(seed, count)
     setting = Setting(profile, distance(profile.regions), squared(distance(profile.regions)))

@@ -26,7 +26,7 @@ def entropy(p):
 
 
 @pytest.mark.parametrize(("p", "loss"), [(0.5, 0.1), (0.3, 0.05), (0.3, 0.29), (0.01, 0.001)])
-def test_least_information_is_the_rate_distortion_function_of_a_biased_coin(p, loss):
+def test_least_information_is_the_rate_distortion_of_a_biased_coin(p, loss):
     prior = np.array([1 - p, p])
     table = blahut_arimoto(prior, 1 - np.eye(2), slope=np.log((1 - loss) / loss)).table
     assert prior @ (1 - np.diag(table)) == pytest.approx(loss, abs=1e-4)  # the loss follows the optimum's square root

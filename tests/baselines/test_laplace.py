@@ -40,7 +40,7 @@ def test_planar_laplace_noise_is_geo_indistinguishable_on_the_city():
         assert_indistinguishable(planar_laplace(points, epsilon=1 / noise).table, apart(points) / noise)
 
 
-def test_drawn_noise_has_its_radial_law_and_every_direction():
+def test_drawn_noise_has_its_radial_distribution_and_every_direction():
     epsilon, count = 0.01, 50_000
     noisy = draw_planar_laplace(
         np.tile([3.0, -4.0], (count, 1)), epsilon=epsilon, generator=np.random.default_rng(0)
@@ -73,7 +73,7 @@ def test_the_table_agrees_with_quadrature_ray_by_ray(epsilon):
 
 @pytest.mark.parametrize("direction", [(0.6, -0.8), (1.0, 0.0)])
 @pytest.mark.parametrize("spread", [1e-3, 0.1, 1.0, 10.0, 100.0])
-def test_on_a_line_the_table_is_the_law_of_one_coordinate(spread, direction):
+def test_on_a_line_the_table_is_the_distribution_of_one_coordinate(spread, direction):
     """Its density is epsilon^2 |x| K_1(epsilon |x|) / pi, whichever way the line runs."""
     at = np.array([-spread, 0.0, 2 * spread])
     table = planar_laplace(np.outer(at, direction), epsilon=1.0).table

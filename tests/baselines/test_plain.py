@@ -65,7 +65,7 @@ def test_the_exponential_mechanism_is_geo_indistinguishable(points, exponent):
 
 
 @pytest.mark.parametrize("latitude", [0.0, 37.7, 60.0])
-def test_squares_on_a_grid_tell_every_inner_cell_s_truth_with_the_same_probability(latitude):
+def test_squares_on_a_grid_release_every_inner_truth_equally_often(latitude):
     """Cells are a little narrower in the north than in the south; on the map they are all alike."""
     grid = Grid(latitude, latitude + 0.3, -122.5, -122.05, rows=9, columns=9)
     profile = MarkovProfile.from_matrix(np.full((81, 81), 1 / 81), grid)

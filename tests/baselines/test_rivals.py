@@ -36,7 +36,7 @@ def test_a_rival_names_its_source_and_turns_from_little_loss_to_much(rival):
 @every_rival
 @given(seeds, st.integers(2, 5), turns)
 @settings(max_examples=15)
-def test_tables_are_laws_of_places(rival, seed, count, turn):
+def test_tables_are_distributions_of_places(rival, seed, count, turn):
     profile = town(seed, count)
     made = turned(rival, Setting(profile, hamming(), distance(profile.regions)), turn)
     if isinstance(made, Policy):

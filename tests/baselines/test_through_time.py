@@ -134,7 +134,7 @@ def test_one_likely_place_is_released_and_nothing_else_can_be():
         np.testing.assert_allclose(policy.after(sure, np.array([exposed])), moved, atol=1e-15)
 
 
-def test_the_belief_is_that_of_an_adversary_who_remembers_everything():
+def test_the_belief_is_that_of_an_adversary_who_remembers_every_release():
     profile = town(5, 4)
     policy = DeltaLocationSet(profile, 1.5, delta=0.1)
     exposed = (0, 2, 1)
@@ -163,7 +163,7 @@ def test_longer_memories_and_odd_shares_are_refused():
 
 
 @pytest.mark.parametrize("noise", [1.0, 250.0, 1e6])
-def test_a_prediction_is_tested_at_half_the_rate_of_the_noise_against_twice_its_scale(noise):
+def test_a_prediction_is_tested_at_half_the_rate_against_twice_the_scale(noise):
     policy = predictive(SETTING.points, noise=noise)
     assert policy.epsilon_noise == pytest.approx(1 / noise)
     assert policy.epsilon_test == pytest.approx(0.5 / noise)
@@ -171,7 +171,7 @@ def test_a_prediction_is_tested_at_half_the_rate_of_the_noise_against_twice_its_
     assert policy.passes[0, 0] == pytest.approx(1 - np.exp(-1) / 2)  # the truth, two scales below the threshold
 
 
-def test_places_that_cannot_be_are_not_likely_though_rounding_leaves_a_little():
+def test_impossible_places_are_not_likely_despite_rounding():
     beliefs = np.array([[0.7, 0.2, 0.1, 0.0], [0.0, 0.1, 0.7, 0.2], [0.0, 1.0, 0.0, 0.0]])
     assert 0.7 + 0.2 + 0.1 < 1
     chosen = DeltaLocationSet(town(0, 4), 1.0, delta=0.0).likely(beliefs)

@@ -28,7 +28,7 @@ def played_out(player: Player, belief: np.ndarray, accesses: int, discount: floa
 
 
 @pytest.mark.parametrize("name", ["two", "choice", "sacrifice", "way"])
-def test_what_is_played_lies_below_the_cuts_and_near_the_best_over_all_histories(name):
+def test_play_lies_below_the_cuts_and_near_the_best_over_all_histories(name):
     own, planner = game(name), trained(name)
     accesses = 5 if own.profile.places == 2 and name == "two" else 4
     reached = played_out(Player(own, planner), own.start, accesses, 0.5)
@@ -83,7 +83,7 @@ def test_looking_ahead_is_the_program_of_two_accesses_written_out(name, discount
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_looking_ahead_lexicographically_is_the_same_among_the_optima_of_now(name):
+def test_looking_ahead_lexicographically_is_the_same_among_the_optima(name):
     own = game(name)
     player = Player(own, trained(name, "look-ahead", "lexicographic"))
     for belief in [own.start, *beliefs(own, 4, seed=2)]:
@@ -128,7 +128,7 @@ def test_trade_off_gives_up_privacy_now_where_the_future_pays_for_it():
     assert min(short) > -2e-6
 
 
-def test_the_secondary_criterion_is_what_is_left_to_guess_about_the_next_target():
+def test_the_secondary_criterion_is_the_error_about_the_next_target():
     own = game("sacrifice")
     planner = trained("sacrifice", "secondary")
     assert (planner.mode, planner.discount) == (Mode.LEXICOGRAPHIC, 1.0)

@@ -95,7 +95,7 @@ def test_filter_and_smoother_are_those_of_all_walks_and_releases(scenario, one_t
     assert found.accesses == 600 * ACCESSES
 
 
-def test_intervals_cover_the_truth_as_often_as_they_say_and_no_side_is_favoured(one_table):
+def test_intervals_cover_the_truth_as_often_as_they_say_on_both_sides(one_table):
     own = game()
     planner = plan(own, outlook="plain")
     exact = written_out(own, ACCESSES)
@@ -124,7 +124,7 @@ def test_beliefs_that_are_all_alike_do_not_blow_up_the_estimate():
 
 
 @pytest.mark.parametrize("outlook", ["plain", "secondary", "look-ahead", "far-sighted"])
-def test_what_a_planner_reaches_lies_below_its_bounds_and_within_its_budget(outlook):
+def test_a_planner_stays_below_its_bounds_and_within_its_budget(outlook):
     own = game(budget=0.15)
     planner = plan(own, outlook=outlook, discount=0.8, walks=3)
     found = follow(own, planner, accesses=300)
@@ -145,7 +145,7 @@ def test_what_chance_puts_above_the_ceiling_is_kept_whole(monkeypatch):
     assert (found.kept, found.kept.interval) == (1.0, (pytest.approx(low), 1.0))
 
 
-def test_the_smoother_is_not_asked_about_places_that_the_mechanism_does_not_know():
+def test_there_is_no_smoother_about_places_that_are_not_known():
     own = game(Scenario(target=(0, 1), known=(0,)))
     assert follow(own, plan(own, outlook="plain"), accesses=20).smoother is None
 

@@ -22,7 +22,7 @@ def around(cell):
 
 
 def toy():
-    """A user who moves by at most one cell a step (which of them is not told: all alike), and the 3x3 mechanism."""
+    """A user who moves by at most one cell per step, to all of them alike, and the 3x3 mechanism."""
     moves, table = np.zeros((25, 25)), np.zeros((25, 25))
     for k, cell in enumerate(CELLS):
         moves[k, around(cell)] = 1
