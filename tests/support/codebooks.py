@@ -37,7 +37,7 @@ def made(profile, scenario, share=0.6, seed=0, quality=None):
 
 
 def arbitrary(places, scenario, seed=0):
-    """A codebook that nobody designed: any distribution of releases after any history, the first accesses each with its own."""
+    """A codebook that nobody designed: any releases after any history, the first accesses each with its own."""
     generator, D = np.random.default_rng(seed), metric(places)
     first = -(min(scenario.offsets) // scenario.every)
     stages = []

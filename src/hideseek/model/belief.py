@@ -1,26 +1,16 @@
 """Beliefs about hidden states: Bayes' rule, the joint distribution with what is released, and smoothing.
 
-Everybody who follows a hidden chain (an adversary, a planner, a policy that adapts) takes these steps, and takes them
-here. States come first in every array, so that one call serves one belief [state] or many [state, sequence].
+An adversary, a planner and a policy that adapts all follow a hidden chain by these steps. States come first in every
+array, so that one call serves one belief [state] or many [state, sequence].
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
 
 import numpy as np
 
-from hideseek.util.arrays import FloatArray
-
-
-class Matrix(Protocol):
-    """A dense or sparse matrix of probabilities, [state after, state before]."""
-
-    @property
-    def T(self) -> Matrix: ...  # noqa: D102, N802
-
-    def __matmul__(self, other: FloatArray, /) -> FloatArray: ...
+from hideseek.util.arrays import FloatArray, Matrix
 
 
 def with_release(joint: FloatArray, tables: FloatArray) -> FloatArray:
