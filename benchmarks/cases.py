@@ -117,7 +117,9 @@ def cheapest(places: int, dilation: float) -> Facts:
     game, apart = geo_game(places)
 
     def work() -> LeastLoss:
-        return least_loss(replace(game, rows=geo_indistinguishable_rows(apart, np.log(2), places, dilation)))
+        return least_loss(
+            replace(game, rows=geo_indistinguishable_rows(apart, epsilon=np.log(2), releases=places, dilation=dilation))
+        )
 
     least = work()
     return {"seconds": timed(work, 3), "value": least.quality_loss, "gap": least.optimality_gap}
@@ -139,7 +141,7 @@ def geo_qif(places: int) -> Facts:
 
     game, apart = geo_game(places)
     start = time.perf_counter()
-    edges = {pair for i, j in spanner(apart, 1.0).tolist() for pair in ((i, j), (j, i))}
+    edges = {pair for i, j in spanner(apart, dilation=1.0).tolist() for pair in ((i, j), (j, i))}
     channel = peer.mechanism.d_privacy.min_loss_given_d(
         game.mass,
         places,
@@ -154,7 +156,7 @@ def geo_qif(places: int) -> Facts:
 def geo_joint(places: int) -> Facts:
     """The largest privacy within the spanner's rows and 80 % of the saturating budget."""
     game = grid_game(places, share=0.8)
-    rows = geo_indistinguishable_rows(game.error / game.mass, np.log(2), places, 1.1)
+    rows = geo_indistinguishable_rows(game.error / game.mass, epsilon=np.log(2), releases=places, dilation=1.1)
     solution = solve(replace(game, rows=rows))
     seconds = timed(lambda: solve(replace(game, rows=rows)), 1)
     return {"seconds": seconds, "value": solution.privacy, "gap": solution.optimality_gap}
@@ -204,8 +206,8 @@ def live(places: int) -> Facts:
     profile = walker(places)
     metres = distance(regions_of(profile))
     budget = 0.5 * Game.from_scenario(profile, Scenario.sporadic(), privacy=metres, quality=squared(metres)).saturation
-    game = BeliefGame.of(profile, metres, squared(metres), budget)
-    training, planner = clock(lambda: plan(profile, metres, squared(metres), budget))
+    game = BeliefGame.of(profile, privacy=metres, quality=squared(metres), budget=budget)
+    training, planner = clock(lambda: plan(profile, privacy=metres, quality=squared(metres), budget=budget))
     places_visited = regions_of(profile).centres[profile.sample(300)[0]]
     times, first = [], datetime(2026, 1, 5, tzinfo=UTC)
     with TemporaryDirectory() as folder:

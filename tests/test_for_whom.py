@@ -13,8 +13,7 @@ from hideseek import MarkovProfile, Places, Scenario, design, evaluate, save_pro
 from hideseek.cli import through_time
 from hideseek.experiments.demo import Ahead, Demo, foresight_section
 from hideseek.model import distances
-from hideseek.planning import Foresight
-from hideseek.planning.planner import Outlook, train
+from hideseek.planning import Foresight, Outlook, plan
 from hideseek.util.estimates import Estimate
 from tests.oracles.full_program import best_value
 
@@ -33,7 +32,7 @@ def planners(monkeypatch, tmp_path):
     trained = []
 
     def training(*words, **names):
-        trained.append(train(*words, **names if len(words) > 1 else names | {"walks": 2}))
+        trained.append(plan(*words, **{"walks": 2} | names))
         return trained[-1]
 
     monkeypatch.setattr(through_time, "train", training)

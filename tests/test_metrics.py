@@ -162,7 +162,7 @@ TAKERS = {
     ).error.tolist(),
     "BeliefGame": lambda profile, d: BeliefGame.of(profile, privacy=d, quality=d, budget=1e6).error.tolist(),
     "plan": lambda profile, d: plan(profile, privacy=d, quality=d, budget=1e6, outlook="plain").bound,
-    "attack": lambda profile, d: attack(Mechanism(np.eye(3)), profile, "window", privacy=d, accesses=2),
+    "attack": lambda profile, d: attack(Mechanism(np.eye(3)), profile, adversary="window", privacy=d, accesses=2),
     "correlation_aware_error": lambda profile, d: correlation_aware_error(profile, Mechanism(np.eye(3)), privacy=d),
     "design": lambda profile, d: design(
         profile, scenario=Scenario.sporadic(), privacy=d, quality=d, budget=0.5

@@ -31,7 +31,7 @@ from .model.scenario import Scenario as Scenario
 from .planning.plan_file import load_plan as load_plan
 from .planning.plan_file import save_plan as save_plan
 from .planning.planner import Planner as Planner
-from .planning.planner import plan as plan
+from .planning.training import plan as plan
 from .solvers.curve import Curve as Curve
 from .solvers.curve import trade_off as trade_off
 from .solvers.dispatch import solve as solve

@@ -25,12 +25,12 @@ from hideseek import (
     save_profile,
     solve,
 )
-from hideseek.adversary import attack
-from hideseek.adversary import hidden_markov as course
+from hideseek.adversary import attack, sequences
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.errors import CertificateError
 from hideseek.metrics import from_function, from_matrix
-from tests.adversary.test_through_time import Oracle, arbitrary, chain, made, metric, second_order
+from tests.oracles.hidden_markov import Oracle
+from tests.support.codebooks import arbitrary, chain, made, metric, second_order
 
 SCENARIOS = {
     "sporadic": Scenario.sporadic(),
@@ -52,7 +52,7 @@ def test_the_label_holds_what_each_attack_finds(name):
         if adversary == "in_between" and name != "in between":
             assert found is None
             continue
-        alone = attack(codebook, profile, adversary, accesses=3)
+        alone = attack(codebook, profile, adversary=adversary, accesses=3)
         assert (found, found.hit_rate, found.exact) == (alone, alone.hit_rate, True)
     oracle = Oracle(codebook, profile, D, 3)
     assert label.prior_risk == pytest.approx(oracle.adversary("nothing")[0], abs=1e-9)
@@ -91,7 +91,7 @@ def test_the_loss_given_every_release_is_that_of_all_paths_written_out(name, for
     assert label.over_budget.exact
 
 
-def test_a_codebook_that_remembers_one_release_exceeds_its_budget_given_all_of_them():
+def test_given_every_release_a_codebook_may_exceed_its_budget():
     """As 29 to 42 % of the accesses of two cabs did; the window never does."""
     profile = MarkovProfile.from_matrix([[0.9, 0.08, 0.02], [0.1, 0.6, 0.3], [0.05, 0.15, 0.8]])
     codebook = design(profile, Scenario.past_present(1), 1 - np.eye(3), 1 - np.eye(3), budget=0.1)
@@ -109,7 +109,7 @@ def test_a_codebook_that_remembers_one_release_exceeds_its_budget_given_all_of_t
     st.booleans(),
 )
 @settings(max_examples=15)
-def test_who_knows_more_errs_less_and_nothing_exceeds_the_ceiling(seed, name, share, accesses, foreign):
+def test_more_knowledge_means_less_error_and_none_exceeds_the_ceiling(seed, name, share, accesses, foreign):
     """Exactly, on any chain, whether or not it is the one that the codebook was designed for."""
     codebook = made(chain(2, seed), SCENARIOS[name], share, seed)
     label = evaluate(codebook, chain(2, seed + 1) if foreign else chain(2, seed), accesses=accesses)
@@ -138,7 +138,7 @@ def test_simulated_labels_agree_with_exact_ones(monkeypatch):
     profile = chain(3, 41)
     codebook = made(profile, Scenario(target=(0,), seen=(-2,), known=(0,), every=2))
     exact = evaluate(codebook, profile, accesses=4)
-    monkeypatch.setattr(course, "ENUMERATED", 0)
+    monkeypatch.setattr(sequences, "ENUMERATED", 0)
     calls = []
     label = evaluate(codebook, profile, accesses=4, walks=1000, seed=3, progress=lambda *call: calls.append(call))
     assert calls == [("walks", 500, 1000), ("walks", 1000, 1000)]
@@ -153,7 +153,7 @@ def test_simulated_labels_agree_with_exact_ones(monkeypatch):
         assert getattr(label, name) == getattr(exact, name)
 
 
-def test_a_long_run_is_simulated_and_agrees_with_the_certificate_as_deployed():
+def test_a_long_run_is_simulated_and_agrees_with_the_deployed_certificate():
     profile = chain(4, 42)
     codebook = made(profile, Scenario.past_present(1))
     label = evaluate(codebook, profile, accesses=codebook.deployed.accesses, walks=100)
@@ -172,7 +172,7 @@ def test_the_ceiling_of_a_single_place_is_the_sporadic_optimum(profile):
     assert label.filter < label.ceiling
 
 
-def test_the_ceiling_of_a_transition_is_that_of_the_first_place_and_of_pairs_afterwards():
+def test_the_ceiling_of_a_transition_is_of_one_place_and_then_of_pairs():
     profile, D = chain(3, 45), metric(3)
     codebook = made(profile, Scenario.past_present(1, protect="transition"))
     label = evaluate(codebook, profile, accesses=4)
@@ -203,7 +203,7 @@ def test_without_a_budget_there_is_nothing_to_keep():
     assert label.filter.hit_rate == pytest.approx(1, abs=1e-9)
 
 
-def test_quality_that_looks_back_is_told_exactly_and_leaves_the_prior_risk_as_ceiling():
+def test_with_quality_that_looks_back_the_ceiling_is_the_prior_risk():
     profile, D = chain(2, 47), metric(2)
 
     def moves(wanted, drawn, seen):
@@ -237,7 +237,7 @@ def test_a_label_that_cannot_be_is_refused():
         {"ceiling": label.filter - 1e-6},
         {"smoother": Estimate(label.filter + 0.31, (label.filter + 0.21, label.filter + 0.41))},
     ):
-        with pytest.raises(CertificateError, match="knows more errs more"):
+        with pytest.raises(CertificateError, match="knows more has a larger error"):
             replace(label, **change)
     near = Estimate(label.filter + 0.29, (label.filter + 0.19, label.filter + 0.39))
     assert replace(label, smoother=near).smoother == near
@@ -256,7 +256,7 @@ def test_what_makes_no_sense_is_refused():
             evaluate(codebook_, profile_, **wrong)
 
 
-def test_the_ceiling_holds_for_codebooks_and_the_bound_of_the_cuts_does_not():
+def test_the_ceiling_holds_for_codebooks_and_the_bound_of_cuts_does_not():
     """Two parts of a town: hiding costs a tenth in one of them. A release tells the part, and where one is in it is new
     at every step. Who must keep the budget given every release wastes some of it in the cheap part; a codebook without
     a memory spends that in the other one."""
@@ -264,7 +264,7 @@ def test_the_ceiling_holds_for_codebooks_and_the_bound_of_the_cuts_does_not():
     profile, error = MarkovProfile.from_matrix(np.kron(parts, inside)), 1 - np.eye(4)
     cost = np.full((4, 4), 20.0)
     cost[:2, :2], cost[2:, 2:] = 0.1 * (1 - np.eye(2)), 1 - np.eye(2)
-    planner = plan(profile, error, cost, budget=0.25, walks=10)
+    planner = plan(profile, privacy=error, quality=cost, budget=0.25, walks=10)
     label = evaluate(design(profile, Scenario.sporadic(), error, cost, 0.25), profile, accesses=7)
     # the cheap part is hidden wholly at a loss of 0.05, which leaves 0.45 for the other: (0.5 + 0.45) / 2
     assert label.filter == pytest.approx(0.475, rel=1e-6)
@@ -273,7 +273,7 @@ def test_the_ceiling_holds_for_codebooks_and_the_bound_of_the_cuts_does_not():
     assert label.over_budget > 0.4
 
 
-def test_the_bound_of_the_cuts_does_not_hold_for_a_codebook_that_remembers_one_release():
+def test_a_codebook_of_short_memory_exceeds_the_bound_of_the_cuts():
     """As above, but between two places the person is at a crossing, and nobody tells which part's: one release back
     says nothing of the part, two do."""
     moves, cost = np.zeros((6, 6)), np.full((6, 6), 20.0)
@@ -284,14 +284,14 @@ def test_the_bound_of_the_cuts_does_not_hold_for_a_codebook_that_remembers_one_r
     error = 1 - np.eye(6)
     error[4:, 4:] = 0
     profile = MarkovProfile.from_matrix(moves)
-    planner = plan(profile, error, cost, budget=0.25, walks=10)
+    planner = plan(profile, privacy=error, quality=cost, budget=0.25, walks=10)
     codebook = design(profile, Scenario.past_present(1), error, cost, 0.25)
     label = evaluate(codebook, profile, accesses=100, walks=100)
     assert label.filter.interval[0] > 1.05 * planner.bound
     assert label.filter <= label.ceiling
 
 
-def test_who_asks_more_often_at_some_places_is_better_known_than_the_label_says(run, tmp_path):
+def test_asking_more_often_at_some_places_reveals_more_than_the_label(run, tmp_path):
     """The assumption of every number: access times tell nothing. Here they do, worked out step by step."""
     moves, asks = np.full((3, 3), 0.1) + 0.7 * np.eye(3), np.array([0.1, 0.1, 0.95])
     profile, error = MarkovProfile.from_matrix(moves, Places([46.5, 46.6, 46.7], [6.5, 6.6, 6.7])), 1 - np.eye(3)
@@ -314,3 +314,16 @@ def test_who_asks_more_often_at_some_places_is_better_known_than_the_label_says(
         told_plainly, for_machines = run(*command)[1], json.loads(run(*command, "--json")[1])
         assert "tell nothing about the place" in " ".join(told_plainly.split())
         assert for_machines["assumption"] == ASSUMPTION
+
+
+def test_a_label_shows_and_plots_itself():
+    profile = chain(2, 51)
+    label = evaluate(made(profile, Scenario.past_present(1)), profile, accesses=3)
+    assert repr(label).startswith(f"Label(window={label.window.in_words()}, filter=")
+    assert len(repr(label).splitlines()) == 3
+    assert "in_between" not in repr(label)
+    assert f"ceiling</th><td>{label.ceiling:.6g}<" in label._repr_html_()
+    axes = label.plot()
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx(list(label.errors.values()))
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == list(label.errors)
+    assert label.plot(ax=axes) is axes

@@ -14,31 +14,7 @@ from hideseek.adversary.one_shot import best_guesses, correlation_aware_error, e
 from hideseek.metrics import hamming
 from hideseek.model import possible_trajectories
 from tests.support.games import games, random_game
-
-SIDE = 5
-CELLS = [(x, y) for x in range(1, 6) for y in range(1, 6)]
-
-
-def number(x, y):
-    return CELLS.index((x, y))
-
-
-def around(cell):
-    """The 3x3 square around a cell, as far as it lies in the grid."""
-    return [k for k, other in enumerate(CELLS) if max(abs(cell[0] - other[0]), abs(cell[1] - other[1])) <= 1]
-
-
-def toy():
-    """A user who moves by at most one cell a step (which of them is not told: all alike), and the 3x3 mechanism."""
-    moves, table = np.zeros((25, 25)), np.zeros((25, 25))
-    for k, cell in enumerate(CELLS):
-        moves[k, around(cell)] = 1
-        table[k, around(cell)] = 1
-    return MarkovProfile.from_matrix(moves / moves.sum(axis=1, keepdims=True)), table / table.sum(axis=1, keepdims=True)
-
-
-def support(law, offset):
-    return {CELLS[k] for k in law.at((offset,))[:, 0]}
+from tests.support.toy import CELLS, number, support, toy
 
 
 def test_the_toy_s_first_release_leaves_nine_places():
@@ -67,7 +43,7 @@ def test_the_toy_s_naive_user_is_caught_by_an_adversary_who_remembers():
     chain, table = toy()
     mechanism = Mechanism(table)
     game = Game.from_prior(chain.stationary, privacy=1 - np.eye(25), quality=1 - np.eye(25), budget=1.0)
-    assert correlation_aware_error(chain, mechanism, hamming()) < expected_error(game, mechanism) - 0.05
+    assert correlation_aware_error(chain, mechanism, privacy=hamming()) < expected_error(game, mechanism) - 0.05
 
 
 @given(st.integers(0, 10**6))
@@ -86,23 +62,23 @@ def test_the_remembering_adversary_agrees_with_enumeration(seed):
             )
             for guess in range(3)
         )
-    assert correlation_aware_error(chain, Mechanism(table), d_p) == pytest.approx(expected)
+    assert correlation_aware_error(chain, Mechanism(table), privacy=d_p) == pytest.approx(expected)
     game = Game.from_prior(chain.stationary, privacy=d_p, quality=np.zeros((3, 3)), budget=0.0)
     assert expected <= expected_error(game, Mechanism(table)) + 1e-12
 
 
 @given(games())
 @settings(max_examples=25)
-def test_no_attack_beats_the_best_guesses_and_the_optimal_attack_ties_with_them(game):
+def test_no_attack_beats_the_best_guesses_and_the_optimal_one_ties(game):
     solution = solve(game)
     mechanism = solution.mechanism
     best = expected_error(game, mechanism)
     guesses = best_guesses(game, mechanism)
     one_hot = np.eye(len(game.error))[guesses]
-    assert expected_error(game, mechanism, one_hot) == pytest.approx(best)
-    assert expected_error(game, mechanism, solution.attack) == pytest.approx(best, rel=1e-5, abs=1e-9)
+    assert expected_error(game, mechanism, attack=one_hot) == pytest.approx(best)
+    assert expected_error(game, mechanism, attack=solution.attack) == pytest.approx(best, rel=1e-5, abs=1e-9)
     careless = np.full_like(solution.attack, 1 / len(game.error))
-    assert expected_error(game, mechanism, careless) >= best - 1e-12
+    assert expected_error(game, mechanism, attack=careless) >= best - 1e-12
     assert solution.privacy <= best
 
 
@@ -113,7 +89,7 @@ def test_the_optimal_attack_does_well_against_every_mechanism():
     generator = np.random.default_rng(0)
     for table in generator.dirichlet(np.ones(3) * 0.5, size=(300, 3)):
         if (game.cost * table).sum() <= game.budget:
-            assert expected_error(game, Mechanism(table), solution.attack) <= solution.bound + 1e-12
+            assert expected_error(game, Mechanism(table), attack=solution.attack) <= solution.bound + 1e-12
 
 
 def test_guesses_have_a_law_for_every_input():
@@ -125,4 +101,4 @@ def test_guesses_have_a_law_for_every_input():
 def test_a_table_of_other_places_is_refused():
     chain = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]])
     with pytest.raises(ParameterError, match="one row for each of the 2 places"):
-        correlation_aware_error(chain, Mechanism(np.eye(3)), hamming())
+        correlation_aware_error(chain, Mechanism(np.eye(3)), privacy=hamming())

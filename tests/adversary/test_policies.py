@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -13,49 +12,19 @@ from scipy.stats import ttest_1samp
 
 from hideseek import MarkovProfile, Mechanism, ParameterError
 from hideseek.adversary import attack
-from hideseek.adversary.hidden_markov import Course
-from hideseek.adversary.through_time import carry, policy_loss
+from hideseek.adversary.hidden_markov import Run
+from hideseek.adversary.policies import policy_loss
+from hideseek.adversary.sequences import read_sequences
+from hideseek.adversary.window import carry
 from hideseek.baselines.through_time import predictive
 from hideseek.metrics import distance, from_matrix
 from hideseek.model import distances
 from hideseek.model.geodesy import plane
-from tests.baselines.test_baselines import town
+from tests.support.policies import Always, Echo
+from tests.support.rivals import town
 
 HAMMING = 1 - np.eye(3)
 METRES = np.array([[0.0, 1, 4], [1, 0, 2], [4, 2, 0]])
-
-
-@dataclass(frozen=True, eq=False)
-class Always:
-    """A mechanism in the clothes of a policy."""
-
-    table: np.ndarray
-
-    @property
-    def symbols(self) -> int:
-        return self.table.shape[1]
-
-    def start(self, sequences):
-        return np.zeros(sequences)
-
-    def tables(self, state):
-        return self.table[None], np.zeros(len(state), np.int64)
-
-    def after(self, state, exposed):
-        return state
-
-
-@dataclass(frozen=True, eq=False)
-class Echo(Always):
-    """After the release 0 one table, after any other the second; it remembers one release."""
-
-    second: np.ndarray
-
-    def tables(self, state):
-        return np.array([self.table, self.second]), (state > 0).astype(np.int64)
-
-    def after(self, state, exposed):
-        return exposed
 
 
 def stochastic(seed: int, *shape: int) -> np.ndarray:
@@ -86,7 +55,7 @@ def test_a_policy_that_never_adapts_is_the_mechanism(seed):
     for adversary in ("window", "filter", "smoother", "viterbi", "predictor"):
         window = 1 if adversary == "window" else None
         found, known = (
-            attack(exposer, profile, adversary, privacy=METRES, accesses=4, window=window)
+            attack(exposer, profile, adversary=adversary, privacy=METRES, accesses=4, window=window)
             for exposer in (Always(table), Mechanism(table))
         )
         assert found.exact
@@ -104,9 +73,9 @@ def test_the_filter_against_an_adapting_policy_is_bayes_rule_over_all_runs(seed)
         for n in range(3):
             joint.setdefault((n, drawn[: n + 1]), np.zeros(3))[places[n]] += weight
     error = sum((METRES @ law).min() for law in joint.values()) / 3
-    assert attack(echo, profile, "filter", privacy=METRES, accesses=3) == pytest.approx(error, abs=1e-12)
-    course = Course(echo, profile, METRES, 3)
-    assert policy_loss(course, from_matrix(METRES)) == pytest.approx(lost, abs=1e-12)
+    assert attack(echo, profile, adversary="filter", privacy=METRES, accesses=3) == pytest.approx(error, abs=1e-12)
+    run = Run(echo, profile, privacy=METRES, accesses=3)
+    assert policy_loss(run, from_matrix(METRES)) == pytest.approx(lost, abs=1e-12)
 
 
 @given(st.integers(0, 10**6))
@@ -117,21 +86,25 @@ def test_the_window_against_a_policy_pools_the_accesses(seed):
         for n in range(3):
             joint.setdefault(drawn[max(0, n - 1) : n + 1], np.zeros(3))[places[n]] += weight
     error = sum((METRES @ law).min() for law in joint.values()) / 3
-    assert attack(echo, profile, "window", privacy=METRES, accesses=3, window=1) == pytest.approx(error, abs=1e-12)
+    assert attack(echo, profile, adversary="window", privacy=METRES, accesses=3, window=1) == pytest.approx(
+        error, abs=1e-12
+    )
 
 
 def test_simulated_numbers_agree_with_the_exact_ones():
     profile, echo = MarkovProfile.from_matrix(stochastic(5, 3, 3)), Echo(*stochastic(6, 2, 3, 3))
-    course = Course(echo, profile, METRES, 60)
+    run = Run(echo, profile, privacy=METRES, accesses=60)
     table = stochastic(7, 3, 3)
     for window in (0, 1):
-        exact = attack(Mechanism(table), profile, "window", privacy=METRES, accesses=60, window=window)
-        found = attack(Always(table), profile, "window", METRES, 60, walks=1000, window=window)
+        exact = attack(Mechanism(table), profile, adversary="window", privacy=METRES, accesses=60, window=window)
+        found = attack(
+            Always(table), profile, adversary="window", privacy=METRES, accesses=60, walks=1000, window=window
+        )
         assert not found.exact
         width = found.interval[1] - found.interval[0]
         assert abs(found - exact) < width  # twice the half-width
     # between one access and the long run, the loss of a chain that settles is nearly that of the long run
-    loss = policy_loss(course, from_matrix(METRES), walks=1000)
+    loss = policy_loss(run, from_matrix(METRES), walks=1000)
     pairs = np.tile(profile.stationary[:, None] / 2, 2)  # [place, whether the release before was not 0]
     for _ in range(200):
         ahead = np.zeros((3, 2))
@@ -150,15 +123,15 @@ def test_simulated_numbers_agree_with_the_exact_ones():
 def test_what_is_no_exposer_is_refused():
     profile = MarkovProfile.from_matrix(stochastic(1, 3, 3))
     with pytest.raises(ParameterError, match="a Mechanism, a Policy or a Codebook"):
-        attack("anything", profile, "filter", privacy=HAMMING)
+        attack("anything", profile, adversary="filter", privacy=HAMMING)
     with pytest.raises(ParameterError, match="'privacy'"):
-        attack(Always(stochastic(1, 3, 3)), profile, "filter")
+        attack(Always(stochastic(1, 3, 3)), profile, adversary="filter")
     with pytest.raises(ParameterError, match="'walks'"):
-        attack(Always(stochastic(1, 3, 3)), profile, "window", privacy=HAMMING, walks=1)
+        attack(Always(stochastic(1, 3, 3)), profile, adversary="window", privacy=HAMMING, walks=1)
 
 
 def laws_along(profile, echo, exposed):
-    """Along one exposed sequence: the law of the place and the next release, given all releases before it."""
+    """Along one exposed sequence: the distribution of the place and the next release, given all before it."""
     belief, before = profile.stationary, 0
     for release in exposed:
         joint = belief[:, None] * (echo.second if before else echo.table)
@@ -169,10 +142,11 @@ def laws_along(profile, echo, exposed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_each_tenth_of_the_walks_is_guessed_from_the_others(seed):
-    """After three releases that no other walk has shown, he goes by the release of now alone."""
+    """After three releases that no other walk has shown, the guess rests on the current release alone."""
     profile, echo = MarkovProfile.from_matrix(sticky(seed, 3, 3)), Echo(*sticky(seed + 1, 2, 3, 3))
-    course, walks = Course(echo, profile, METRES, 12), 12
-    ((exposed, _, _),) = course.exposures(walks, seed=0)
+    run, walks = Run(echo, profile, privacy=METRES, accesses=12), 12
+    ((read, _, _),) = read_sequences(run, walks, seed=0)
+    exposed = read.exposed
     views = [
         [(tuple(walk[max(0, n - 3) : n]), joint) for n, joint in enumerate(laws_along(profile, echo, walk))]
         for walk in exposed
@@ -190,7 +164,7 @@ def test_each_tenth_of_the_walks_is_guessed_from_the_others(seed):
             guess = (METRES @ shown.get(past, alone)).argmin(axis=0)
             errors[number] += sum(METRES[guess[release]] @ joint[:, release] for release in range(3)) / 12
     assert unseen
-    found = attack(echo, profile, "window", METRES, 12, walks=walks, window=3)
+    found = attack(echo, profile, adversary="window", privacy=METRES, accesses=12, walks=walks, window=3)
     assert found == pytest.approx(errors.mean(), abs=1e-12)
     low, high = ttest_1samp(errors, 0).confidence_interval(0.95)
     assert found.interval == pytest.approx((low, high), abs=1e-12)
@@ -203,8 +177,8 @@ def test_a_window_against_a_policy_is_empty_unless_it_is_given():
         for place, release in zip(places, drawn, strict=True):
             joint[place, release] += weight / 3
     error = (METRES @ joint).min(axis=0).sum()
-    assert attack(echo, profile, "window", privacy=METRES, accesses=3) == pytest.approx(error, abs=1e-12)
-    assert attack(echo, profile, "window", privacy=METRES, accesses=3, window=1) < error - 1e-3
+    assert attack(echo, profile, adversary="window", privacy=METRES, accesses=3) == pytest.approx(error, abs=1e-12)
+    assert attack(echo, profile, adversary="window", privacy=METRES, accesses=3, window=1) < error - 1e-3
 
 
 @pytest.mark.parametrize(
@@ -216,18 +190,20 @@ def test_a_window_against_a_policy_is_empty_unless_it_is_given():
 )
 @pytest.mark.parametrize("accesses", [3, 12])  # enumerated, and simulated
 def test_of_equally_good_guesses_the_likeliest_is_taken(law, privacy, hit_rate, accesses):
-    """A table that tells nothing leaves the law as it is, in which two guesses or more are equally good."""
+    """A table that reveals nothing leaves the prior, in which two guesses or more are equally good."""
     profile, table = MarkovProfile.from_matrix(np.tile(law, (3, 1))), np.full((3, 3), 1 / 3)
     for exposer in (Mechanism(table), Always(table)):
         for window in (0, 1):
-            found = attack(exposer, profile, "window", privacy, accesses, walks=50, window=window)
+            found = attack(
+                exposer, profile, adversary="window", privacy=privacy, accesses=accesses, walks=50, window=window
+            )
             assert found.hit_rate == pytest.approx(hit_rate, abs=1e-9)
 
 
-def test_the_window_against_predictions_of_thirty_places_is_near_the_exact_one():
+def test_the_window_against_predictions_is_near_the_exact_one():
     """Exactly, by carrying Pr(place, last release): such a policy remembers no more."""
     profile = town(0, 30)
-    policy, d_p, accesses = predictive(plane(profile.regions), 300.0), distances(profile.regions), 50
+    policy, d_p, accesses = predictive(plane(profile.regions), noise=300.0), distances(profile.regions), 50
     tables, _ = policy.tables(np.arange(-1, 30))
     joint = np.zeros((31, 30))  # the last release, the place; number 0 before the first access
     joint[0] = profile.stationary
@@ -237,7 +213,9 @@ def test_the_window_against_predictions_of_thirty_places_is_near_the_exact_one()
         views += view / accesses
         joint = np.vstack([np.zeros(30), view.sum(axis=0).T @ profile.transition])
     exact = sum((d_p @ view).min(axis=0).sum() for view in views)
-    found = attack(policy, profile, "window", distance(profile.regions), accesses, walks=200, window=1)
+    found = attack(
+        policy, profile, adversary="window", privacy=distance(profile.regions), accesses=accesses, walks=200, window=1
+    )
     assert not found.exact
     assert abs(found - exact) < max(found.interval[1] - found.interval[0], 0.02 * exact)
     forgetful = (d_p @ views.sum(axis=0)).min(axis=0).sum()
@@ -248,19 +226,19 @@ def test_the_window_against_predictions_of_thirty_places_is_near_the_exact_one()
     ("table", "match"),
     [
         (np.full((2, 3), 1 / 3), "over 3 places and 3 releases"),
-        (np.full((3, 3), 0.3), "one whose rows are laws"),
-        (np.array([[1.5, -0.5, 0], [0, 1, 0], [0, 0, 1]]), "one whose rows are laws"),
-        (np.array([[np.nan, 0.5, 0.5], [0, 1, 0], [0, 0, 1]]), "one whose rows are laws"),
+        (np.full((3, 3), 0.3), "one whose rows are distributions"),
+        (np.array([[1.5, -0.5, 0], [0, 1, 0], [0, 0, 1]]), "one whose rows are distributions"),
+        (np.array([[np.nan, 0.5, 0.5], [0, 1, 0], [0, 0, 1]]), "one whose rows are distributions"),
     ],
 )
 @pytest.mark.parametrize("adversary", ["filter", "window"])
-def test_a_policy_whose_tables_are_no_laws_of_the_places_is_refused(adversary, table, match):
+def test_a_policy_whose_tables_are_no_distributions_is_refused(adversary, table, match):
     profile = MarkovProfile.from_matrix(stochastic(1, 3, 3))
     with pytest.raises(ParameterError, match=match):
-        attack(Always(table), profile, adversary, privacy=HAMMING, accesses=3)
+        attack(Always(table), profile, adversary=adversary, privacy=HAMMING, accesses=3)
 
 
 def test_the_law_of_a_policy_cannot_be_carried():
-    course = Course(Always(stochastic(1, 3, 3)), MarkovProfile.from_matrix(stochastic(1, 3, 3)), HAMMING, 3)
+    run = Run(Always(stochastic(1, 3, 3)), MarkovProfile.from_matrix(stochastic(1, 3, 3)), privacy=HAMMING, accesses=3)
     with pytest.raises(ParameterError, match="a Mechanism or a Codebook"):
-        carry(course)
+        carry(run)

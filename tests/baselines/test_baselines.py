@@ -164,9 +164,9 @@ def test_the_coin_goes_straight_from_the_truth_to_the_constant():
     assert loss_of(SETTING, constant(game)) == pytest.approx(game.saturation)
     assert expected_error(game, constant(game)) == pytest.approx(game.prior_risk)
     for share in (0.0, 0.3, 1.0):
-        assert loss_of(SETTING, coin(game, share)) == pytest.approx(share * game.saturation)
+        assert loss_of(SETTING, coin(game, probability=share)) == pytest.approx(share * game.saturation)
     with pytest.raises(ParameterError, match="from 0 to 1"):
-        coin(game, 1.5)
+        coin(game, probability=1.5)
 
 
 # squares
@@ -187,10 +187,10 @@ def test_squares_of_one_cell_are_the_toy_of_the_paper():
 def test_squares_of_growing_size_lose_without_jumps():
     points = np.array(CELLS, float)
     sizes = np.linspace(0, 6, 601)
-    losses = [np.vdot(apart(points), uniform_squares(points, size).table) / 25 for size in sizes]
+    losses = [np.vdot(apart(points), uniform_squares(points, half_side=size).table) / 25 for size in sizes]
     assert np.abs(np.diff(losses)).max() < 0.02  # a jump would be of 0.5
-    np.testing.assert_allclose(uniform_squares(points, 6.0).table, 1 / 25)
-    np.testing.assert_array_equal(uniform_squares(points, 0.0).table, np.eye(25))
+    np.testing.assert_allclose(uniform_squares(points, half_side=6.0).table, 1 / 25)
+    np.testing.assert_array_equal(uniform_squares(points, half_side=0.0).table, np.eye(25))
 
 
 # geo-indistinguishable noise
@@ -200,7 +200,7 @@ def test_squares_of_growing_size_lose_without_jumps():
 @settings(max_examples=50)
 def test_the_exponential_mechanism_is_geo_indistinguishable(points, exponent):
     epsilon = 10**exponent
-    assert_indistinguishable(exponential(apart(points), epsilon).table, epsilon * apart(points))
+    assert_indistinguishable(exponential(apart(points), epsilon=epsilon).table, epsilon * apart(points))
 
 
 @given(few_points, st.floats(-4, -0.5))
@@ -208,18 +208,20 @@ def test_the_exponential_mechanism_is_geo_indistinguishable(points, exponent):
 def test_planar_laplace_noise_is_geo_indistinguishable(points, exponent):
     assume(apart(points)[np.triu_indices(len(points), 1)].min() > 1)
     epsilon = 10**exponent
-    assert_indistinguishable(planar_laplace(points, epsilon).table, epsilon * apart(points))
+    assert_indistinguishable(planar_laplace(points, epsilon=epsilon).table, epsilon * apart(points))
 
 
 def test_planar_laplace_noise_is_geo_indistinguishable_on_the_city():
     points = SETTING.points
     for noise in (30.0, 300.0, 3000.0):
-        assert_indistinguishable(planar_laplace(points, 1 / noise).table, apart(points) / noise)
+        assert_indistinguishable(planar_laplace(points, epsilon=1 / noise).table, apart(points) / noise)
 
 
 def test_drawn_noise_has_its_radial_law_and_every_direction():
     epsilon, count = 0.01, 50_000
-    noisy = draw_planar_laplace(np.tile([3.0, -4.0], (count, 1)), epsilon, np.random.default_rng(0)) - [3.0, -4.0]
+    noisy = draw_planar_laplace(
+        np.tile([3.0, -4.0], (count, 1)), epsilon=epsilon, generator=np.random.default_rng(0)
+    ) - [3.0, -4.0]
     radius, angle = np.hypot(*noisy.T), np.arctan2(noisy[:, 1], noisy[:, 0])
     assert kstest(epsilon * radius, gamma(2).cdf).pvalue > 0.01
     assert kstest(angle / (2 * np.pi) + 0.5, "uniform").pvalue > 0.01
@@ -228,8 +230,8 @@ def test_drawn_noise_has_its_radial_law_and_every_direction():
 
 def test_the_table_is_where_drawn_noise_is_nearest():
     points, draws = SETTING.points, 20_000
-    table = planar_laplace(points, 1 / 700).table
-    noisy = draw_planar_laplace(np.repeat(points, draws, axis=0), 1 / 700, np.random.default_rng(1))
+    table = planar_laplace(points, epsilon=1 / 700).table
+    noisy = draw_planar_laplace(np.repeat(points, draws, axis=0), epsilon=1 / 700, generator=np.random.default_rng(1))
     nearest = KDTree(points).query(noisy)[1].reshape(len(points), draws)
     counted = np.stack([np.bincount(row, minlength=len(points)) for row in nearest]) / draws
     assert np.abs(counted - table).max() <= 5 * np.sqrt(0.25 / draws)
@@ -241,7 +243,7 @@ def test_the_table_is_where_drawn_noise_is_nearest():
 @pytest.mark.parametrize("epsilon", [1e-3, 1e-2, 0.1])
 def test_the_table_agrees_with_quadrature_ray_by_ray(epsilon):
     points = np.random.default_rng(4).uniform(0, 300, (5, 2))
-    table = planar_laplace(points, epsilon).table
+    table = planar_laplace(points, epsilon=epsilon).table
     expected = [cell_probabilities(points, centre, lambda ray: epsilon * np.hypot(*ray.T)) for centre in range(5)]
     np.testing.assert_allclose(table, expected, atol=1e-8)
 
@@ -251,7 +253,7 @@ def test_the_table_agrees_with_quadrature_ray_by_ray(epsilon):
 def test_on_a_line_the_table_is_the_law_of_one_coordinate(spread, direction):
     """Its density is epsilon^2 |x| K_1(epsilon |x|) / pi, whichever way the line runs."""
     at = np.array([-spread, 0.0, 2 * spread])
-    table = planar_laplace(np.outer(at, direction), 1.0).table
+    table = planar_laplace(np.outer(at, direction), epsilon=1.0).table
 
     def beyond(x):
         return quad(lambda y: y * k1(y) / np.pi, x, np.inf, epsabs=1e-14)[0]
@@ -262,8 +264,8 @@ def test_on_a_line_the_table_is_the_law_of_one_coordinate(spread, direction):
 
 def test_noise_far_beyond_the_map_or_far_below_a_cell_is_told_exactly():
     points = SETTING.points
-    np.testing.assert_allclose(planar_laplace(points, 1e3).table, np.eye(len(points)), atol=1e-15)
-    scattered = planar_laplace(points, 1e-9).table  # all directions alike, and nothing stays inside
+    np.testing.assert_allclose(planar_laplace(points, epsilon=1e3).table, np.eye(len(points)), atol=1e-15)
+    scattered = planar_laplace(points, epsilon=1e-9).table  # all directions alike, and nothing stays inside
     np.testing.assert_allclose(scattered, scattered[:1].repeat(len(points), axis=0), atol=1e-5)
 
 
@@ -281,9 +283,9 @@ def test_remapping_never_hurts_the_metric_it_optimises(game, seed):
 
 def test_remapping_keeps_geo_indistinguishability():
     points = SETTING.points
-    again = remapped(planar_laplace(points, 1 / 700), SETTING.game).table
+    again = remapped(planar_laplace(points, epsilon=1 / 700), SETTING.game).table
     assert_indistinguishable(again, apart(points) / 700)
-    assert loss_of(SETTING, Mechanism(again)) < 0.9 * loss_of(SETTING, planar_laplace(points, 1 / 700))
+    assert loss_of(SETTING, Mechanism(again)) < 0.9 * loss_of(SETTING, planar_laplace(points, epsilon=1 / 700))
 
 
 # Blahut-Arimoto
@@ -313,7 +315,7 @@ def test_least_information_is_the_rate_distortion_function_of_a_biased_coin(p, l
 def test_least_information_is_the_fixed_point_and_carries_its_bound(seed, places, releases, exponent):
     generator = np.random.default_rng(seed)
     prior, loss, slope = generator.dirichlet(np.ones(places)), generator.random((places, releases)), 10**exponent
-    table = blahut_arimoto(prior, loss, slope).table
+    table = blahut_arimoto(prior, loss, slope=slope).table
     kernel, law = np.exp(-slope * loss), prior @ table
     np.testing.assert_allclose(law * kernel / (kernel @ law)[:, None], table, atol=1e-6)
     assert (prior / (kernel @ law) @ kernel).max() <= 1 + 1e-7
@@ -332,7 +334,7 @@ def test_least_information_agrees_with_the_alternation():
     for _ in range(3000):
         law = law * (prior / (kernel @ law) @ kernel)
     alternated = law * kernel / (kernel @ law)[:, None]
-    table = blahut_arimoto(prior, loss, slope).table
+    table = blahut_arimoto(prior, loss, slope=slope).table
     np.testing.assert_allclose(prior @ table, law, atol=1e-5)
     assert information(prior, table) == pytest.approx(information(prior, alternated), abs=1e-5)
 
@@ -346,7 +348,10 @@ def test_a_step_with_a_prediction_is_geo_indistinguishable_given_the_past(points
     assume(apart(points)[np.triu_indices(len(points), 1)].min() > 1)
     generator = np.random.default_rng(seed)
     noise = 10**exponent
-    for policy in (predictive(points, noise), Predictive(points, 1 / noise, 1 / generator.uniform(10, 1000), 300.0)):
+    for policy in (
+        predictive(points, noise=noise),
+        Predictive(points, 1 / noise, 1 / generator.uniform(10, 1000), 300.0),
+    ):
         epsilon = policy.epsilon_noise + policy.epsilon_test
         tables, which = policy.tables(np.arange(-1, len(points)))
         assert which.tolist() == list(range(len(points) + 1))
@@ -357,7 +362,7 @@ def test_a_step_with_a_prediction_is_geo_indistinguishable_given_the_past(points
 def test_a_prediction_is_released_again_if_it_is_close():
     points = np.array([[0.0, 0.0], [100.0, 0.0], [5000.0, 0.0]])
     policy = Predictive(points, epsilon_noise=0.01, epsilon_test=0.05, threshold=500.0)
-    fresh = planar_laplace(points, 0.01).table
+    fresh = planar_laplace(points, epsilon=0.01).table
     (first,), _ = policy.tables(policy.start(2)[:1])
     np.testing.assert_array_equal(first, fresh)
     (again,), _ = policy.tables(policy.after(policy.start(1), np.array([1])))
@@ -478,7 +483,7 @@ def test_longer_memories_and_odd_shares_are_refused():
 
 @pytest.mark.parametrize("noise", [1.0, 250.0, 1e6])
 def test_a_prediction_is_tested_at_half_the_rate_of_the_noise_against_twice_its_scale(noise):
-    policy = predictive(SETTING.points, noise)
+    policy = predictive(SETTING.points, noise=noise)
     assert policy.epsilon_noise == pytest.approx(1 / noise)
     assert policy.epsilon_test == pytest.approx(0.5 / noise)
     assert policy.threshold == pytest.approx(2 * noise)
@@ -543,9 +548,9 @@ def test_a_policy_can_go_to_another_process_after_use():
         (lambda: voronoi_edges(np.array([[0.0, 1.0], [2.0, 3.0], [0.0, 1.0]])), "two or more different points"),
         (lambda: voronoi_edges(np.array([[0.0, 1.0]])), "two or more different points"),
         (lambda: voronoi_edges(np.zeros((2, 3))), "two or more different points"),
-        (lambda: blahut_arimoto([0.5, 0.5], np.ones((3, 3)), 1.0), "a row for each of the 2 places"),
-        (lambda: blahut_arimoto([0.5, 0.5], np.ones(2), 1.0), "'loss' parameter of blahut_arimoto"),
-        (lambda: blahut_arimoto([0.5, 0.6], np.ones((2, 2)), 1.0), "'prior' parameter of blahut_arimoto"),
+        (lambda: blahut_arimoto([0.5, 0.5], np.ones((3, 3)), slope=1.0), "a row for each of the 2 places"),
+        (lambda: blahut_arimoto([0.5, 0.5], np.ones(2), slope=1.0), "'loss' parameter of blahut_arimoto"),
+        (lambda: blahut_arimoto([0.5, 0.6], np.ones((2, 2)), slope=1.0), "'prior' parameter of blahut_arimoto"),
         (lambda: remapped(Mechanism(np.eye(3)), SETTING.game), "'mechanism' parameter of remapped"),
         (lambda: remapped(Mechanism(np.full((CITY.places, 2), 0.5)), SETTING.game), "a table of the shape"),
     ],

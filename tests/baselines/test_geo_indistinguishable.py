@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy.sparse.csgraph import shortest_path
 
 from hideseek import Game, MarkovProfile, Mechanism, ParameterError, Places, solve, trade_off
 from hideseek.adversary import expected_error
+from hideseek.baselines import geo_indistinguishable
 from hideseek.baselines.geo_indistinguishable import (
     geo_indistinguishable_rows,
     joint_optimum,
@@ -28,8 +28,8 @@ from hideseek.game import Alternatives, LinearRows
 from hideseek.metrics import distance, hamming, squared
 from hideseek.solvers import Method, Status
 from hideseek.solvers.interior_point import least_loss
-from tests.baselines.test_baselines import town
 from tests.support.games import euclid_game, grid_distances, random_game, zipf
+from tests.support.rivals import town
 
 ROUNDING = 1e-12  # relative, over at most a dozen products along a path
 
@@ -90,14 +90,14 @@ def best_by_definition(game, apart, epsilon):
 
 def grid_rows(rows, columns, epsilon, dilation=1.0):
     apart = grid_distances(rows, columns)
-    return geo_indistinguishable_rows(apart, epsilon, len(apart), dilation)
+    return geo_indistinguishable_rows(apart, epsilon=epsilon, releases=len(apart), dilation=dilation)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 25), st.floats(1, 3))
 @settings(max_examples=40)
 def test_a_spanner_stretches_no_distance_by_more_than_its_dilation(seed, count, dilation):
     apart = scattered(seed, count)
-    edges = spanner(apart, dilation)
+    edges = spanner(apart, dilation=dilation)
     graph = np.zeros_like(apart)
     graph[edges[:, 0], edges[:, 1]] = apart[edges[:, 0], edges[:, 1]]
     assert (shortest_path(graph, directed=False) <= dilation * apart * (1 + 1e-9)).all()
@@ -112,9 +112,9 @@ def test_a_spanner_of_dilation_one_keeps_just_what_no_path_explains():
         for k in range(20)
         if k not in (i, j) and abs(apart[i, k] + apart[k, j] - apart[i, j]) < 1e-9
     }
-    kept = {tuple(edge) for edge in spanner(apart, 1.0).tolist()}
+    kept = {tuple(edge) for edge in spanner(apart, dilation=1.0).tolist()}
     assert kept == set(itertools.combinations(range(20), 2)) - explained
-    assert len(spanner(apart, 1.1)) < len(kept) / 2
+    assert len(spanner(apart, dilation=1.1)) < len(kept) / 2
 
 
 @given(st.integers(0, 10**6), st.integers(2, 9), st.floats(0.05, 20), st.floats(1, 1.5))
@@ -125,7 +125,7 @@ def test_every_pair_is_kept_apart_no_further_than_epsilon_allows(seed, count, ep
     apart = scattered(seed, count)
     generator = np.random.default_rng(seed)
     prior, loss = generator.dirichlet(np.ones(count)), generator.random((count, 4))
-    rows = geo_indistinguishable_rows(apart, epsilon, 4, dilation)
+    rows = geo_indistinguishable_rows(apart, epsilon=epsilon, releases=4, dilation=dilation)
     game = replace(Game.from_prior(prior, privacy=apart, quality=loss, budget=1e9), rows=rows)
     least = least_loss(game)
     assert told_apart(least.mechanism.table, apart, epsilon) <= 1 + ROUNDING
@@ -137,7 +137,7 @@ def test_every_pair_is_kept_apart_no_further_than_epsilon_allows(seed, count, ep
 @settings(max_examples=40)
 def test_mending_moves_a_table_into_the_rows_and_no_further_than_needed(seed, count, epsilon):
     apart = scattered(seed, count)
-    rows = geo_indistinguishable_rows(apart, epsilon, 3)
+    rows = geo_indistinguishable_rows(apart, epsilon=epsilon, releases=3)
     table = np.random.default_rng(seed).dirichlet(np.ones(3), size=count)
     mended = rows.mend(table)
     np.testing.assert_allclose(mended.sum(axis=1), 1, rtol=1e-14)
@@ -192,7 +192,7 @@ def test_the_least_loss_is_that_of_all_pairs_written_out(seed, count, releases, 
     apart = scattered(seed, count)
     generator = np.random.default_rng(seed)
     prior, loss = generator.dirichlet(np.ones(count)), generator.random((count, releases))
-    rows = geo_indistinguishable_rows(apart, epsilon, releases)
+    rows = geo_indistinguishable_rows(apart, epsilon=epsilon, releases=releases)
     game = replace(Game.from_prior(prior, privacy=apart, quality=loss, budget=1e9), rows=rows)
     least = least_loss(game)
     naive = cheapest_by_definition(game.cost, apart, epsilon)
@@ -229,7 +229,8 @@ def test_the_joint_optimum_is_that_of_the_program_written_out(seed, count, relea
     """The largest privacy within the budget and the rows, bracketed by the certificate."""
     apart = scattered(seed, count)
     game = replace(
-        random_game(seed, 3, count, releases, 1.0), rows=geo_indistinguishable_rows(apart, epsilon, releases)
+        random_game(seed, 3, count, releases, 1.0),
+        rows=geo_indistinguishable_rows(apart, epsilon=epsilon, releases=releases),
     )
     least = least_loss(game).quality_loss
     game = game.with_budget(least + share * (game.saturation - least))
@@ -310,7 +311,7 @@ def test_time_and_rounds_are_told():
     assert solution.privacy <= hurried.bound
 
 
-def test_the_interior_point_is_for_one_game_with_the_same_rows_for_every_release():
+def test_the_interior_point_is_for_one_game_with_rows_per_release():
     game = euclid_game(2, 2, 0.5)
     with pytest.raises(ParameterError, match="only for one game"):
         solve(Alternatives((game, game)), method="interior point")
@@ -338,7 +339,7 @@ def test_for_two_places_the_optimum_is_randomised_response():
     """Closed form: the truth with probability e / (1 + e), e = exp(epsilon d)."""
     setting = line(0.0, 0.01)
     for likelier in (1.5, 4.0, 50.0):
-        best = optimal_geo_indistinguishable(setting, np.log(likelier) / setting.metres[0, 1])
+        best = optimal_geo_indistinguishable(setting, epsilon=np.log(likelier) / setting.metres[0, 1])
         np.testing.assert_allclose(np.diag(best.mechanism.table), likelier / (1 + likelier), rtol=1e-6)
 
 
@@ -346,9 +347,9 @@ def test_for_two_places_the_optimum_is_randomised_response():
 def test_the_joint_optimum_lies_between_the_cheapest_and_the_most_private(share):
     setting = line(0.0, 0.01, 0.03, 0.04)
     epsilon = 1 / setting.metres[0, 1]
-    cheapest = optimal_geo_indistinguishable(setting, epsilon, dilation=1.0)
+    cheapest = optimal_geo_indistinguishable(setting, epsilon=epsilon, dilation=1.0)
     budget = (1 - share) * cheapest.quality_loss + share * setting.game.saturation
-    joint = joint_optimum(setting, epsilon, budget, dilation=1.0)
+    joint = joint_optimum(setting, epsilon=epsilon, budget=budget, dilation=1.0)
     assert joint.quality_loss <= budget * (1 + 1e-9)
     assert expected_error(setting.game, cheapest.mechanism) <= joint.bound * (1 + 1e-9)
     assert joint.privacy <= solve(setting.game.with_budget(budget)).bound * (1 + 1e-9)
@@ -361,11 +362,11 @@ def test_the_joint_optimum_lies_between_the_cheapest_and_the_most_private(share)
 
 @pytest.mark.parametrize("street", [lambda: line(0.0, 0.01, 0.03, 0.04), bent_street])
 @pytest.mark.parametrize("strength", [0.3, 1.0, 3.0])
-def test_distortion_is_bought_with_what_the_cheapest_loses_at_half_of_epsilon(street, strength):
+def test_distortion_has_the_budget_of_the_cheapest_at_half_of_epsilon(street, strength):
     """Programs with every pair written out tell both."""
     setting = street()
     epsilon = strength / setting.metres[0, 1]
-    table = with_distortion(setting, epsilon).table
+    table = with_distortion(setting, epsilon=epsilon).table
     assert told_apart(table, setting.metres, epsilon) <= 1 + ROUNDING
     budget = cheapest_by_definition(setting.game.cost, setting.metres, epsilon / 2)
     assert np.vdot(setting.game.cost, table) == pytest.approx(budget, rel=1e-5)
@@ -376,17 +377,17 @@ def test_distortion_is_bought_with_what_the_cheapest_loses_at_half_of_epsilon(st
 @pytest.mark.parametrize("noise", [1e-3, 1e-2])
 def test_distortion_next_to_no_noise_is_next_to_the_truth(noise):
     setting = line(0.0, 0.01, 0.03, 0.04)
-    table = with_distortion(setting, 1 / (noise * setting.metres[0, 1])).table
+    table = with_distortion(setting, epsilon=1 / (noise * setting.metres[0, 1])).table
     np.testing.assert_allclose(table, np.eye(4), atol=1e-4)
 
 
 @pytest.mark.parametrize(("seed", "count"), [(156, 7), (170, 5), (176, 3), (188, 7)])
-def test_distortion_next_to_no_noise_is_found_though_rounding_turns_losses_round(seed, count):
+def test_distortion_next_to_no_noise_is_found_despite_rounding(seed, count):
     """At half of epsilon the cheapest may seem to lose less, by a millionth of a square metre."""
     profile = town(seed, count)
     setting = Setting(profile, distance(profile.regions), squared(distance(profile.regions)))
     noise = 0.016869559830437985 * setting.metres[setting.metres > 0].min()
-    np.testing.assert_allclose(with_distortion(setting, 1 / noise).table, np.eye(count), atol=1e-6)
+    np.testing.assert_allclose(with_distortion(setting, epsilon=1 / noise).table, np.eye(count), atol=1e-6)
 
 
 @pytest.mark.parametrize("spanning", [{}, {"dilation": 1.0}, {"dilation": 1.1}, {"dilation": 1.3}])
@@ -396,13 +397,13 @@ def test_the_bounds_hold_for_every_mechanism_that_keeps_epsilon(spanning, streng
     setting = bent_street()
     epsilon = strength / setting.metres[0, 1]
     least = cheapest_by_definition(setting.game.cost, setting.metres, epsilon)
-    cheapest = optimal_geo_indistinguishable(setting, epsilon, **spanning)
+    cheapest = optimal_geo_indistinguishable(setting, epsilon=epsilon, **spanning)
     assert cheapest.bound <= least * (1 + 1e-6)
     assert least <= cheapest.quality_loss * (1 + 1e-6)
     assert cheapest.optimality_gap >= 1 - least / cheapest.quality_loss - 1e-6
     game = setting.game.with_budget((cheapest.quality_loss + setting.game.saturation) / 2)
     best = best_by_definition(game, setting.metres, epsilon)
-    joint = joint_optimum(setting, epsilon, game.budget, **spanning)
+    joint = joint_optimum(setting, epsilon=epsilon, budget=game.budget, **spanning)
     assert joint.privacy <= best * (1 + 1e-6)
     assert best <= joint.bound * (1 + 1e-6)
     assert joint.optimality_gap >= 1 - joint.privacy / best - 1e-6
@@ -411,7 +412,9 @@ def test_the_bounds_hold_for_every_mechanism_that_keeps_epsilon(spanning, streng
 def test_all_pairs_are_kept_by_default_and_what_a_spanner_loses_is_told():
     setting = bent_street()
     epsilon = 2 / setting.metres[0, 1]
-    exact, spanned = (optimal_geo_indistinguishable(setting, epsilon, **names) for names in ({}, {"dilation": 1.3}))
+    exact, spanned = (
+        optimal_geo_indistinguishable(setting, epsilon=epsilon, **names) for names in ({}, {"dilation": 1.3})
+    )
     least = cheapest_by_definition(setting.game.cost, setting.metres, epsilon)
     assert exact.quality_loss == pytest.approx(least, rel=1e-6)
     assert exact.within == exact.bound
@@ -419,42 +422,42 @@ def test_all_pairs_are_kept_by_default_and_what_a_spanner_loses_is_told():
     assert spanned.quality_loss * (1 - 1e-6) <= spanned.within <= spanned.quality_loss
     assert spanned.bound < least < spanned.within
     budget = (exact.quality_loss + setting.game.saturation) / 2
-    joint = joint_optimum(setting, epsilon, budget)
+    joint = joint_optimum(setting, epsilon=epsilon, budget=budget)
     best = best_by_definition(setting.game.with_budget(budget), setting.metres, epsilon)
     assert joint.privacy == pytest.approx(best, rel=1e-6)
     assert (joint.status, joint.within, joint.unrestricted) == (Status.OPTIMAL, joint.bound, None)
-    on_spanner = joint_optimum(setting, epsilon, budget, dilation=1.3)
+    on_spanner = joint_optimum(setting, epsilon=epsilon, budget=budget, dilation=1.3)
     assert on_spanner.status is Status.OPTIMAL_ON_SPANNER
     assert on_spanner.privacy * (1 + 1e-5) > on_spanner.within
     assert on_spanner.within < best < on_spanner.bound
 
 
 def test_beyond_what_is_affordable_a_spanner_is_taken(monkeypatch):
-    setting, module = bent_street(), sys.modules["hideseek.baselines.geo_indistinguishable"]
+    setting = bent_street()
     epsilon = 2 / setting.metres[0, 1]
     for limit, spanned in ((6, False), (5, True)):
-        monkeypatch.setattr(module, "AFFORDABLE", limit)
-        cheapest = optimal_geo_indistinguishable(setting, epsilon)
-        joint = joint_optimum(setting, epsilon, (cheapest.quality_loss + setting.game.saturation) / 2)
+        monkeypatch.setattr(geo_indistinguishable, "AFFORDABLE", limit)
+        cheapest = optimal_geo_indistinguishable(setting, epsilon=epsilon)
+        joint = joint_optimum(setting, epsilon=epsilon, budget=(cheapest.quality_loss + setting.game.saturation) / 2)
         assert (cheapest.within > cheapest.bound * (1 + 1e-6)) is spanned
         assert (joint.status is Status.OPTIMAL_ON_SPANNER) is spanned
 
 
 def test_distances_that_differ_by_rounding_are_taken_as_the_shorter():
-    rows = geo_indistinguishable_rows([[0, 1.0], [1.0 + 1e-15, 0]], 1.0, 2)
+    rows = geo_indistinguishable_rows([[0, 1.0], [1.0 + 1e-15, 0]], epsilon=1.0, releases=2)
     np.testing.assert_array_equal(rows.matrix.toarray(), grid_rows(1, 2, 1.0).matrix.toarray())
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, np.nan, np.inf, "much"])
 def test_epsilon_must_be_a_number_above_zero(epsilon):
     with pytest.raises(ParameterError, match="'epsilon' parameter of geo_indistinguishable_rows must be"):
-        geo_indistinguishable_rows([[0, 1], [1, 0]], epsilon, 2)
+        geo_indistinguishable_rows([[0, 1], [1, 0]], epsilon=epsilon, releases=2)
 
 
 @pytest.mark.parametrize("dilation", [0.5, np.nan, np.inf])
 def test_a_dilation_must_be_at_least_one(dilation):
     with pytest.raises(ParameterError, match="'dilation' parameter of spanner must be"):
-        geo_indistinguishable_rows([[0, 1], [1, 0]], 1.0, 2, dilation)
+        geo_indistinguishable_rows([[0, 1], [1, 0]], epsilon=1.0, releases=2, dilation=dilation)
 
 
 @pytest.mark.parametrize(
@@ -470,4 +473,4 @@ def test_a_dilation_must_be_at_least_one(dilation):
 )
 def test_distances_must_be_between_different_places(apart, match):
     with pytest.raises(ParameterError, match=match):
-        geo_indistinguishable_rows(apart, 1.0, 2)
+        geo_indistinguishable_rows(apart, epsilon=1.0, releases=2)

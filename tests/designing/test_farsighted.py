@@ -53,7 +53,7 @@ def test_planning_ahead_gains_against_who_remembers_everything(seed: int, mode: 
     """All sequences are enumerated, so the filter's numbers are exact and the gain is no luck."""
     profile = slow_chain(seed)
     budget = budget_of(profile)
-    planner = plan(profile, ERROR, LOSS, budget, mode=mode, walks=4)
+    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=mode, walks=4)
     scenario = Scenario.past_present(1)
     short = design(profile, scenario, ERROR, LOSS, budget, workers=1)
     far = design(profile, scenario, ERROR, LOSS, budget, farsighted=planner, workers=1)
@@ -92,7 +92,7 @@ def exact_losses(codebook: Codebook, profile: MarkovProfile, accesses: int) -> F
 def test_the_budget_holds_after_every_history_whatever_is_traded(mode: Mode) -> None:
     profile = slow_chain(8)
     budget = budget_of(profile)
-    planner = plan(profile, ERROR, LOSS, budget, mode=mode, walks=4)
+    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=mode, walks=4)
     codebook = design(profile, Scenario.past_present(1), ERROR, LOSS, budget, farsighted=planner, workers=1)
     losses = exact_losses(codebook, profile, accesses=12)
     assert losses.max() <= budget * (1 + 1e-9)
@@ -102,7 +102,7 @@ def test_the_budget_holds_after_every_history_whatever_is_traded(mode: Mode) -> 
 def test_a_planner_that_trades_leaves_nothing_to_choose() -> None:
     profile = slow_chain(4)
     budget = budget_of(profile)
-    planner = plan(profile, ERROR, LOSS, budget, mode=Mode.TRADE_OFF, walks=4)
+    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=Mode.TRADE_OFF, walks=4)
     plain, usual = (
         design(profile, Scenario.past_present(1), ERROR, LOSS, budget, choice=choice, farsighted=planner, workers=1)
         for choice in ("plain", "uninformative")
@@ -113,7 +113,7 @@ def test_a_planner_that_trades_leaves_nothing_to_choose() -> None:
 def test_a_lexicographic_planner_gives_nothing_up_at_the_first_access() -> None:
     profile = slow_chain(4)
     budget = budget_of(profile)
-    planner = plan(profile, ERROR, LOSS, budget, mode=Mode.LEXICOGRAPHIC, walks=4)
+    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=Mode.LEXICOGRAPHIC, walks=4)
     codebook = design(profile, Scenario.past_present(1), ERROR, LOSS, budget, farsighted=planner, workers=1)
     best = solve(Game.from_prior(profile.stationary, privacy=ERROR, quality=LOSS, budget=budget))
     assert codebook.worths()[0].privacy[0] == pytest.approx(best.bound, rel=1e-5)
@@ -130,7 +130,7 @@ def test_trading_keeps_what_choosing_among_optima_cannot() -> None:
             metres,
             hamming(),
             budget,
-            farsighted=plan(PLACED, metres, hamming(), budget, mode=mode, walks=6),
+            farsighted=plan(PLACED, privacy=metres, quality=hamming(), budget=budget, mode=mode, walks=6),
             workers=1,
         )
         for mode in Mode
@@ -144,7 +144,7 @@ def test_trading_keeps_what_choosing_among_optima_cannot() -> None:
 def test_a_farsighted_codebook_is_saved_and_proved_again(tmp_path: Path) -> None:
     profile = slow_chain(0)
     budget = budget_of(profile)
-    planner = plan(profile, ERROR, LOSS, budget, walks=2)
+    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, walks=2)
     codebook = design(profile, Scenario.past_present(1), ERROR, LOSS, budget, farsighted=planner, gaps=2, workers=1)
     codebook.save(tmp_path / "far.hideseek")
     assert Codebook.load(tmp_path / "far.hideseek").deployed == codebook.deployed
@@ -156,7 +156,7 @@ def test_the_way_here_is_planned_for_too() -> None:
     differ = 1 - np.eye(3)
     scenario = Scenario.past_present(1, protect="transition")
     either = maximum(hamming())
-    planner = plan(profile, either, differ, 0.1, scenario, walks=20)
+    planner = plan(profile, privacy=either, quality=differ, budget=0.1, scenario=scenario, walks=20)
     codebook = design(profile, scenario, either, differ, 0.1, farsighted=planner, workers=1)
     label = evaluate(codebook, profile, accesses=5)
     plain = evaluate(design(profile, scenario, either, differ, 0.1, workers=1), profile, accesses=5)
@@ -167,7 +167,7 @@ def test_the_way_here_is_planned_for_too() -> None:
 def test_a_planner_of_another_game_is_refused() -> None:
     profile = slow_chain(0)
     budget = budget_of(profile)
-    planner = plan(profile, ERROR, LOSS, budget, walks=1)
+    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, walks=1)
     for other, allowed in ((slow_chain(1), budget), (profile, 2 * budget)):
         with pytest.raises(HideseekError, match="planner"):
             design(other, Scenario.past_present(1), ERROR, LOSS, allowed, farsighted=planner)
@@ -217,6 +217,6 @@ def test_what_is_no_planner_is_refused(wrong):
 
 def test_a_planner_that_does_not_look_ahead_is_refused():
     profile = slow_chain(0)
-    plain = plan(profile, ERROR, LOSS, budget_of(profile), outlook="plain")
+    plain = plan(profile, privacy=ERROR, quality=LOSS, budget=budget_of(profile), outlook="plain")
     with pytest.raises(HideseekError, match="farsighted"):
         design(profile, Scenario.past_present(1), ERROR, LOSS, budget_of(profile), farsighted=plain)

@@ -26,7 +26,6 @@ from hideseek.device.live_device import SPARE, BeliefTable
 from hideseek.errors import PlanError, StateError
 from hideseek.metrics import from_function, hamming
 from hideseek.planning import BeliefGame, Mode
-from hideseek.planning.planner import train
 from tests.device.test_codebook_device import (
     BEGIN,
     GRID,
@@ -57,7 +56,9 @@ PROFILE = MarkovProfile.from_matrix(MOVES, GRID, step="5min")
 
 @cache
 def planned(name, outlook="far-sighted", budget=0.2):
-    return plan(PROFILE, hamming(), hamming(), budget, SCENARIOS[name], outlook, walks=2)
+    return plan(
+        PROFILE, privacy=hamming(), quality=hamming(), budget=budget, scenario=SCENARIOS[name], outlook=outlook, walks=2
+    )
 
 
 def live(path, name="now", outlook="far-sighted", budget=0.2, floor=0.0):
@@ -250,7 +251,7 @@ def test_the_budget_holds_after_every_public_history(path, words, moves, name, s
 
 def test_rounding_that_breaks_the_budget_is_mended_by_what_is_cheapest():
     # thirds of 2^32 round up for the dear release of every row
-    game = BeliefGame.of(PROFILE, hamming(), hamming(), 2 / 3)
+    game = BeliefGame.of(PROFILE, privacy=hamming(), quality=hamming(), budget=2 / 3)
     belief = np.array([0.25, 0.5, 0.25])
     table = np.array([[1 / 3 - 1e-11, 2 / 3 + 1e-11, 0], [0, 1 / 3, 2 / 3], [2 / 3, 0, 1 / 3]])
     assert np.vdot(game.cost * belief[:, None], table) > 2 / 3
@@ -266,7 +267,7 @@ def test_rounding_that_breaks_the_budget_is_mended_by_what_is_cheapest():
 
 
 def test_states_that_look_alike_get_the_row_of_the_likeliest():
-    game = BeliefGame.of(PROFILE, hamming(), hamming(), 1.0, SCENARIOS["transition"])
+    game = BeliefGame.of(PROFILE, privacy=hamming(), quality=hamming(), budget=1.0, scenario=SCENARIOS["transition"])
     assert game.states[[0, 2]].tolist() == [[0, 0], [1, 0]]
     belief, table = np.full(len(game.states), 1 / 6), np.tile([0.25, 0.5, 0.25], (len(game.states), 1))
     belief[0], table[0] = 0.0, [1.0, 0.0, 0.0]  # nobody is there, so its row may be anything
@@ -284,7 +285,7 @@ def test_a_move_keeps_the_budget_and_is_judged_by_its_weights(seed, share):
     chain = generator.dirichlet(np.ones(size), size=size)
     metric = generator.random((size, size)) * (1 - np.eye(size)) * 1e4
     budget = share * float(metric.max())
-    game = BeliefGame.of(MarkovProfile.from_matrix(chain), metric, metric, budget)
+    game = BeliefGame.of(MarkovProfile.from_matrix(chain), privacy=metric, quality=metric, budget=budget)
     belief = generator.dirichlet(np.ones(size))
     belief[generator.integers(size)] = 0
     belief /= belief.sum()
@@ -315,7 +316,7 @@ def test_a_move_keeps_the_budget_and_is_judged_by_its_weights(seed, share):
 
 
 def test_a_draw_follows_the_weights_at_every_boundary():
-    game = BeliefGame.of(PROFILE, hamming(), hamming(), 0.3, SCENARIOS["transition"])
+    game = BeliefGame.of(PROFILE, privacy=hamming(), quality=hamming(), budget=0.3, scenario=SCENARIOS["transition"])
     table = np.random.default_rng(0).dirichlet(np.ones(3), size=len(game.states))
     table[0] = [0, 0.5, 0.5]
     move = BeliefTable.of(game, game.start, [0, 1], table)
@@ -435,7 +436,7 @@ def test_after_half_an_eternity_nothing_is_remembered(path, moves):
 def stay_at_home():
     """A chain so slow that what is exposed soon tells more than a floor allows, and its plan."""
     profile = MarkovProfile.from_matrix([[0.75, 0.25, 0], [0.125, 0.75, 0.125], [0, 0.25, 0.75]], GRID, step="5min")
-    return profile, plan(profile, hamming(), hamming(), 0.3, outlook="plain")
+    return profile, plan(profile, privacy=hamming(), quality=hamming(), budget=0.3, outlook="plain")
 
 
 def floored(path, floor=0.28):
@@ -475,8 +476,8 @@ def trading(path, words, steps=40, floor=1.08):
     profile = MarkovProfile.from_matrix(chain, Grid(46.0, 47.0, 6.0, 11.0, 1, 5))
     off = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
     loss = np.where(off == 4, 1e5, off > 0)  # a word of what costs so much is far more than the budget's last digit
-    game = BeliefGame.of(profile, off, loss, 0.4)
-    device, generator, found = LiveDevice.of(game, train(game, walks=4), path, floor), np.random.default_rng(0), []
+    game = BeliefGame.of(profile, privacy=off, quality=loss, budget=0.4)
+    device, generator, found = LiveDevice.of(game, plan(game, walks=4), path, floor), np.random.default_rng(0), []
     belief = game.start
     for step in range(steps):
         words[:] = [int(generator.integers(WORDS))]
@@ -577,7 +578,7 @@ def test_after_a_gap_the_mechanism_looks_at_the_places_it_has(path, moves):
 def test_without_a_place_that_the_quality_depends_on_the_answer_is_withheld_where_no_release_keeps_the_budget(path):
     before = from_function(lambda places, release: float(places[0] != release[0]), name="where you were")
     scenario = Scenario(target=(-1, 0), quality=(-1, 0))
-    planner = plan(PROFILE, hamming(), before, 0.1, scenario, walks=1)
+    planner = plan(PROFILE, privacy=hamming(), quality=before, budget=0.1, scenario=scenario, walks=1)
     device = LiveDevice(PROFILE, hamming(), before, 0.1, planner, path, scenario)
     answers = [device.expose(*POINTS[1], when(step)) for step in (0, 0, 1, 2, 7, 8)]
     assert [answer.reason for answer in answers] == ["budget", "budget", "", "", "budget", ""]
@@ -839,7 +840,7 @@ def test_a_planner_of_another_game_is_refused(path):
 
 def test_a_profile_without_a_map_is_refused(path):
     profile = MarkovProfile.from_matrix(MOVES)
-    planner = plan(profile, hamming(), hamming(), 0.2, walks=1)
+    planner = plan(profile, privacy=hamming(), quality=hamming(), budget=0.2, walks=1)
     with pytest.raises(ParameterError, match="'regions'"):
         LiveDevice(profile, hamming(), hamming(), 0.2, planner, path)
 
@@ -853,7 +854,7 @@ def test_errors_name_the_device_that_was_asked(path):
 
 
 def test_a_game_that_is_there_plays_the_same(tmp_path, words):
-    game = BeliefGame.of(PROFILE, hamming(), hamming(), 0.2)
+    game = BeliefGame.of(PROFILE, privacy=hamming(), quality=hamming(), budget=0.2)
     one, two = LiveDevice.of(game, planned("now"), tmp_path / "one", floor=0.1), live(tmp_path / "two", floor=0.1)
     for device in (one, two):
         words[:] = [7]
@@ -867,7 +868,7 @@ def test_a_game_that_is_there_plays_the_same(tmp_path, words):
 @pytest.fixture
 def plan_file(tmp_path):
     profile, planner = stay_at_home()
-    save_plan(BeliefGame.of(profile, hamming(), hamming(), 0.3), planner, tmp_path / "me.plan")
+    save_plan(BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=0.3), planner, tmp_path / "me.plan")
     return "me.plan"
 
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from hideseek import Estimate, Grid, MarkovProfile, Mechanism, ParameterError, save_profile, solve, synthetic_city
 from hideseek.adversary import correlation_aware_error, expected_error
-from hideseek.adversary.hidden_markov import Course
-from hideseek.adversary.through_time import Adversary, estimates, policy_loss
+from hideseek.adversary.hidden_markov import Run
+from hideseek.adversary.policies import policy_loss
+from hideseek.adversary.through_time import Adversary, estimates
 from hideseek.baselines import RIVALS
 from hideseek.baselines.plain import coin
 from hideseek.baselines.rival import Rival, Setting
@@ -25,8 +26,8 @@ from hideseek.experiments.comparison_pages import facts_of, frame_of, in_short, 
 from hideseek.game.mechanism import Policy
 from hideseek.metrics import distance, squared
 from hideseek.model import distances
-from tests.adversary.test_policies import Always
-from tests.baselines.test_baselines import town, turned
+from tests.support.policies import Always
+from tests.support.rivals import town, turned
 
 CITY = synthetic_city(people=1, days=7)
 PROFILE = MarkovProfile.fit(CITY, Grid.covering(CITY, rows=3, columns=3), smoothing=0.05)
@@ -67,7 +68,7 @@ def test_who_knows_more_errs_less_and_none_errs_more_than_the_optimum(comparison
 def test_a_window_of_one_release_is_the_correlation_aware_attack(comparison):
     sporadic = next(row for row in comparison.rows if row.mechanism == "optimal sporadic")
     optimum = solve(SETTING.game.with_budget(comparison.quality_loss)).mechanism
-    first, later = expected_error(SETTING.game, optimum), correlation_aware_error(PROFILE, optimum, METRES)
+    first, later = expected_error(SETTING.game, optimum), correlation_aware_error(PROFILE, optimum, privacy=METRES)
     assert sporadic.window == pytest.approx((first + 19 * later) / 20)
 
 
@@ -82,8 +83,8 @@ def test_no_rival_beats_the_optimum_in_any_town(rival, seed, turn):
     if isinstance(made, Mechanism):
         loss, error = float(np.vdot(setting.game.cost, made.table)), expected_error(setting.game, made)
     else:
-        course = Course(made, profile, setting.privacy, 4)
-        loss, error = policy_loss(course, setting.quality), estimates(course, (Adversary.FILTER,))[Adversary.FILTER]
+        run = Run(made, profile, privacy=setting.privacy, accesses=4)
+        loss, error = policy_loss(run, setting.quality), estimates(run, (Adversary.FILTER,))[Adversary.FILTER]
         assert isinstance(made, Policy)
         assert error.exact
     bound = solve(setting.game.with_budget(loss)).bound
@@ -190,7 +191,11 @@ def test_rows_come_by_equal_loss_and_then_by_privacy_with_the_ends_last():
     setting = Setting(profile, metres, metres)
     stuck = [
         Rival(
-            name, "Nobody 2000", "nothing", lambda setting, _, share=share: coin(setting.game, share), lambda _: (0, 1)
+            name,
+            "Nobody 2000",
+            "nothing",
+            lambda setting, _, share=share: coin(setting.game, probability=share),
+            lambda _: (0, 1),
         )
         for name, share in (("all but truth", 0.01), ("all but constant", 0.95))
     ]

@@ -19,9 +19,9 @@ from hideseek.experiments.planner_study import CELLS, WARM, Study, StudyRow, exp
 from hideseek.experiments.planner_study_pages import FIELDS, facts_of, frame_of, table_of, users_table, write_pages
 from hideseek.experiments.user_days import BAY, CITY, UserDay, days_of, drawn_from
 from hideseek.metrics import MetricName, hamming
-from hideseek.planning import BeliefGame, Outlook, follow
+from hideseek.planning import BeliefGame, Outlook, follow, plan
 from hideseek.planning.planner import train
-from hideseek.planning.simulation import Way, controlled
+from hideseek.planning.simulation import Walk, controlled
 from tests.support.streets import stroll
 
 STREET = Grid(0.0, 0.1, 0.0, 1.0, rows=1, columns=12)
@@ -55,13 +55,13 @@ def test_rows_are_what_training_and_following_give(found):
     budget = (
         row.budget * Game.from_scenario(profile, Scenario.sporadic(), privacy=hamming(), quality=hamming()).saturation
     )
-    game = BeliefGame.of(profile, hamming(), hamming(), budget)
+    game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=budget)
     one = follow(game, train(game, "far-sighted"), steps=60)
     assert (row.filter, row.smoother, row.quality_loss) == (one.filter, one.smoother, one.quality_loss)
     assert (row.kept, row.interval) == (one.kept, one.kept.interval)
     assert row.bound == one.bound
     look = next(row for row in found.rows if row.user == "bob" and row.planner is Outlook.LOOK_AHEAD)
-    assert look.filter == follow(game, train(game, "look-ahead", walks=WARM), steps=60).filter
+    assert look.filter == follow(game, plan(game, outlook="look-ahead", walks=WARM), accesses=60).filter
 
 
 @pytest.mark.parametrize("planners", [None, ("far-sighted", "plain"), ("far-sighted", "look-ahead", "plain")])
@@ -69,7 +69,7 @@ def test_the_planners_that_run_are_those_chosen_and_look_ahead_is_not_by_default
     ran = []
     monkeypatch.setattr(RUN, "CELLS", 4)
     monkeypatch.setattr(
-        RUN, "train", lambda game, outlook, **names: ran.append(outlook) or train(game, outlook, **names)
+        RUN, "plan", lambda game, outlook, **names: ran.append(outlook) or plan(game, outlook=outlook, **names)
     )
     names = HAMMING if planners is None else HAMMING | {"planners": planners}
     found = study(SHORT, STREET, users=1, steps=20, budgets=(0.5,), workers=1, **names)
@@ -106,14 +106,14 @@ def test_the_seconds_expected_are_told_before_anything_is_solved(monkeypatch):
     told = []
 
     def stop(*_, **__):
-        told.append("train")
+        told.append("plan")
         raise InterruptedError
 
     monkeypatch.setattr(RUN, "CELLS", 4)
-    monkeypatch.setattr(RUN, "train", stop)
+    monkeypatch.setattr(RUN, "plan", stop)
     with pytest.raises(InterruptedError):
         study(SHORT, STREET, users=2, steps=60, budgets=(0.2, 0.5), workers=1, expect=told.append, **HAMMING)
-    assert told == [expected_seconds([4, 5, 4, 5], 60, DEFAULT, 1), "train"]
+    assert told == [expected_seconds([4, 5, 4, 5], 60, DEFAULT, 1), "plan"]
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(5, "less than a minute"), (50, "about a minute"), (400, "7 minutes")])
@@ -374,7 +374,9 @@ def test_the_best_covered_day_in_enough_cells_is_taken():
 
 def test_walks_that_hardly_vary_do_not_make_numbers_out_of_nothing():
     """Nine walks rest at home, where rounding goes up and down with the error; one goes out."""
-    game = BeliefGame.of(MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]), hamming(), hamming(), 0.5)
+    game = BeliefGame.of(
+        MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]), privacy=hamming(), quality=hamming(), budget=0.5
+    )
     assert game.ceiling_cut == pytest.approx([0, 1])  # nothing is told, and he believes in home
     generator = np.random.default_rng(0)
     runs = []
@@ -382,7 +384,7 @@ def test_walks_that_hardly_vary_do_not_make_numbers_out_of_nothing():
         tiny = 1e-12 * generator.random(60)
         runs.append((1e3 * tiny, np.column_stack([1 - tiny, tiny])))
     runs.append((np.full(60, 0.1), np.full((60, 2), 0.5)))
-    ways = [Way(game, laws, laws, laws, errors, errors) for errors, laws in runs]
+    ways = [Walk(game, laws, laws, laws, errors, errors) for errors, laws in runs]
     assert np.abs(controlled(ways, game)).max() <= 1
 
 
@@ -396,7 +398,7 @@ def test_a_lower_bound_for_one_planner_holds_for_all(monkeypatch):
 
 def test_what_does_not_fit_is_refused_before_its_time_is_told():
     told = []
-    with pytest.raises(SizeError, match="Ask for fewer steps"):
+    with pytest.raises(SizeError, match="Ask for fewer accesses"):
         study(TRACES, STREET, users=1, steps=10**18, workers=1, expect=told.append)
     assert not told
 

@@ -66,7 +66,9 @@ def test_states_moves_errors_and_losses_are_those_of_all_walks_written_out(name)
     profile, scenario = CASES[name]
     places, every = profile.places, scenario.every
     error, loss = ERROR[:places, :places], LOSS[:places, :places]
-    game = BeliefGame.of(profile, summed_metric(error), summed_metric(loss), 9.0, scenario)
+    game = BeliefGame.of(
+        profile, privacy=summed_metric(error), quality=summed_metric(loss), budget=9.0, scenario=scenario
+    )
     first = min(scenario.offsets)
     last = max(*scenario.offsets, every)
     offsets = range(first, last + 1)
@@ -103,7 +105,7 @@ def test_states_moves_errors_and_losses_are_those_of_all_walks_written_out(name)
 def test_what_is_believed_after_any_gap_is_what_all_walks_say(name, more):
     profile, scenario = CASES[name]
     steps = scenario.every + more
-    game = BeliefGame.of(profile, hamming(), hamming(), 1.0, scenario)
+    game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=1.0, scenario=scenario)
     belief = np.random.default_rng(3).dirichlet(np.ones(len(game.states)))
     known, law = scenario.known, defaultdict(float)
     offsets = range(known[0], steps + 1)
@@ -114,7 +116,7 @@ def test_what_is_believed_after_any_gap_is_what_all_walks_say(name, more):
         conditional[state, tuple(walk[offset + steps - known[0]] for offset in known)] += p
     states = [tuple(state) for state in game.states.tolist()]
     wanted = [sum(belief[k] * conditional[state, to] / law[state] for k, state in enumerate(states)) for to in states]
-    np.testing.assert_allclose(game.later(belief, steps), wanted, atol=1e-12)
+    np.testing.assert_allclose(game.later(belief, steps=steps), wanted, atol=1e-12)
     if not more:
         np.testing.assert_allclose(game.later(belief), wanted, atol=1e-12)
 
@@ -123,7 +125,7 @@ def test_what_is_believed_after_any_gap_is_what_all_walks_say(name, more):
 @settings(max_examples=20)
 def test_bayes_rule_after_a_release(seed):
     generator = np.random.default_rng(seed)
-    game = BeliefGame.of(CHAIN, hamming(), hamming(), 0.3)
+    game = BeliefGame.of(CHAIN, privacy=hamming(), quality=hamming(), budget=0.3)
     belief, table = generator.dirichlet(np.ones(3)), generator.dirichlet(np.ones(3), 3)
     joint = belief[:, None] * table
     after = [game.learned(belief, table, o) for o in range(3)]
@@ -135,7 +137,7 @@ def test_bayes_rule_after_a_release(seed):
 
 def test_the_game_at_a_belief_is_that_of_the_prior():
     belief = np.array([0.2, 0.5, 0.3])
-    game = BeliefGame.of(CHAIN, ERROR, LOSS, 0.4)
+    game = BeliefGame.of(CHAIN, privacy=ERROR, quality=LOSS, budget=0.4)
     assert solve(game.at(belief)).privacy == pytest.approx(
         solve(Game.from_prior(belief, privacy=ERROR, quality=LOSS, budget=0.4)).privacy
     )
@@ -145,14 +147,14 @@ def test_the_game_at_a_belief_is_that_of_the_prior():
 @settings(max_examples=20)
 def test_any_attack_and_price_bound_the_privacy_at_any_belief(seed):
     generator = np.random.default_rng(seed)
-    game = BeliefGame.of(CHAIN, ERROR, LOSS, 0.4)
+    game = BeliefGame.of(CHAIN, privacy=ERROR, quality=LOSS, budget=0.4)
     cut = game.cut(generator.dirichlet(np.ones(3), 3), generator.uniform(0, 3))
     belief = generator.dirichlet(np.ones(3))
     assert solve(game.at(belief)).privacy <= min(cut @ belief, game.ceiling_cut @ belief) + 1e-6
 
 
 def test_the_ceiling_s_cut_is_the_ceiling_at_the_long_run_law():
-    game = BeliefGame.of(CHAIN, ERROR, LOSS, 0.4)
+    game = BeliefGame.of(CHAIN, privacy=ERROR, quality=LOSS, budget=0.4)
     assert game.ceiling_cut @ game.start == pytest.approx(game.ceiling.bound)
     assert game.ceiling.privacy == pytest.approx(
         solve(Game.from_prior(CHAIN.stationary, privacy=ERROR, quality=LOSS, budget=0.4)).privacy
@@ -161,7 +163,7 @@ def test_the_ceiling_s_cut_is_the_ceiling_at_the_long_run_law():
 
 def test_the_checksum_knows_everything_that_matters_and_no_last_digits():
     def made(chain=CHAIN, privacy=ERROR, quality=LOSS, budget=0.4, scenario=None):
-        return BeliefGame.of(chain, privacy, quality, budget, scenario).sha256
+        return BeliefGame.of(chain, privacy=privacy, quality=quality, budget=budget, scenario=scenario).sha256
 
     other = MarkovProfile.from_matrix([[0.6, 0.3, 0.1], [0.1, 0.4, 0.5], [0.7, 0.1, 0.2]])
     assert made() == made(privacy=ERROR * (1 + 1e-15), scenario=Scenario.past_present(2))
@@ -189,7 +191,7 @@ def periodic() -> PeriodicProfile:
         ({"scenario": Scenario.present_future("planned")}, "releases one place"),
         ({"scenario": Scenario.present_future("unknown")}, "releases one place"),
         ({"scenario": Scenario(target=(0, 1), release=(0,))}, "none to come"),
-        ({"scenario": Scenario(target=(-1,))}, "looks at the place of now"),
+        ({"scenario": Scenario(target=(-1,))}, "looks at the current place"),
         ({"scenario": Scenario(target=(-1, 0), known=(0,))}, "looks back at least as far"),
         ({"scenario": Scenario(target=(0,), quality=(-1,))}, "looks back at least as far"),
         ({"scenario": Scenario(target=(-2, 0))}, "known an access before"),
@@ -209,9 +211,9 @@ def test_games_that_do_not_repeat_are_refused(change, said):
 
 def test_a_budget_below_the_least_loss_of_some_place_is_refused():
     with pytest.raises(BudgetError) as caught:
-        BeliefGame.of(CHAIN, ERROR, LOSS + np.array([[0.0], [0.0], [1.5]]), 1.0)
+        BeliefGame.of(CHAIN, privacy=ERROR, quality=LOSS + np.array([[0.0], [0.0], [1.5]]), budget=1.0)
     assert caught.value.least == pytest.approx(1.5)
-    BeliefGame.of(CHAIN, ERROR, LOSS + np.array([[0.0], [0.0], [1.5]]), 1.5)
+    BeliefGame.of(CHAIN, privacy=ERROR, quality=LOSS + np.array([[0.0], [0.0], [1.5]]), budget=1.5)
 
 
 @pytest.mark.parametrize(
@@ -226,21 +228,21 @@ def test_a_budget_below_the_least_loss_of_some_place_is_refused():
 )
 def test_what_is_no_belief_is_refused(belief, said):
     with pytest.raises(ParameterError, match=said):
-        BeliefGame.of(CHAIN, ERROR, LOSS, 0.4).belief(belief)
+        BeliefGame.of(CHAIN, privacy=ERROR, quality=LOSS, budget=0.4).belief(belief)
 
 
 def test_unreachable_beliefs_and_gaps_that_cannot_be_are_refused():
-    game = BeliefGame.of(CHAIN, ERROR, LOSS, 0.4, Scenario(target=(0,), every=3))
+    game = BeliefGame.of(CHAIN, privacy=ERROR, quality=LOSS, budget=0.4, scenario=Scenario(target=(0,), every=3))
     with pytest.raises(ParameterError, match="can produce at this belief"):
         game.learned(np.array([1.0, 0.0, 0.0]), np.eye(3), 2)
     for steps in (2, 0, 3.5):
         with pytest.raises(ParameterError, match="'steps' parameter"):
-            game.later(game.start, steps)
+            game.later(game.start, steps=steps)
 
 
 def test_vectors_are_measured_by_any_metric_of_vectors():
     way = Scenario.past_present(1, protect="transition")
-    game = BeliefGame.of(CHAIN, total(hamming()), hamming(), 0.3, way)
+    game = BeliefGame.of(CHAIN, privacy=total(hamming()), quality=hamming(), budget=0.3, scenario=way)
     guess = [(a, b) for a in range(3) for b in range(3)]
     for g, k in itertools.product(range(9), range(len(game.states))):
         assert game.error[g, k] == sum(a != b for a, b in zip(guess[g], game.states[k].tolist(), strict=True))

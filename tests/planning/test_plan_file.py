@@ -30,9 +30,10 @@ from hideseek import (
 from hideseek.errors import PlanError
 from hideseek.metrics import distance, from_function, hamming, squared, total
 from hideseek.model.regions import Grid
-from hideseek.planning import BeliefGame, follow
+from hideseek.planning import BeliefGame, follow, plan
 from hideseek.planning.plan_file import content_of, plan_from
-from hideseek.planning.planner import Player, for_ever, train
+from hideseek.planning.planner import for_ever
+from hideseek.planning.player import Player
 from hideseek.storage.sealed_file import LARGEST
 from tests.support.fuzz_sealed import fuzz, plans, put_together, signed, taken_apart, unsigned
 from tests.support.tiny_games import game as tiny
@@ -40,8 +41,8 @@ from tests.support.tiny_games import game as tiny
 REGIONS = Places([46.5, 46.6, 46.7], [6.5, 6.6, 6.5], names=("home", "work", "gym"))
 CHAIN = [[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.4, 0.0, 0.6]]
 PROFILE = MarkovProfile.from_matrix(CHAIN, REGIONS)
-GAME = BeliefGame.of(PROFILE, distance(REGIONS), hamming(), 0.2)
-PLANNER = train(GAME, walks=2, discount=0.8, seed=3)
+GAME = BeliefGame.of(PROFILE, privacy=distance(REGIONS), quality=hamming(), budget=0.2)
+PLANNER = plan(GAME, walks=2, discount=0.8, seed=3)
 
 
 @pytest.fixture
@@ -78,8 +79,8 @@ def second_order() -> MarkovProfile:
 )
 def test_everything_comes_back(tmp_path, profile, privacy, quality, scenario, outlook):
     budget = 1e7 if getattr(quality, "unit", "") else 0.2
-    game = BeliefGame.of(profile, privacy, quality, budget, scenario)
-    planner = train(game, outlook, discount=0.5, walks=1, seed=7)
+    game = BeliefGame.of(profile, privacy=privacy, quality=quality, budget=budget, scenario=scenario)
+    planner = plan(game, outlook=outlook, discount=0.5, walks=1, seed=7)
     save_plan(game, planner, tmp_path / "a.plan")
     again, loaded = load_plan(tmp_path / "a.plan", profile)
     assert (again.scenario, again.budget, again.sha256) == (game.scenario, game.budget, game.sha256)
@@ -139,7 +140,7 @@ def violation(game: BeliefGame, cuts: np.ndarray, discount: float) -> float:
 def test_the_bound_of_a_file_is_proved_by_what_the_file_holds(tmp_path, name):
     """The cuts that choose are too few to prove it; those of the proof bound the value at every belief."""
     game = tiny(name)
-    planner = train(game, discount=0.8, walks=3)
+    planner = plan(game, discount=0.8, walks=3)
     save_plan(game, planner, tmp_path / "a.plan")
     again, loaded = load_plan(tmp_path / "a.plan")
     cuts = loaded.proof.cuts(again, 0.8)
@@ -151,8 +152,8 @@ def test_the_bound_of_a_file_is_proved_by_what_the_file_holds(tmp_path, name):
 
 def test_a_price_that_swallows_the_error_proves_no_more():
     """Whatever is released costs the whole budget, and so much that a float forgets what the adversary errs by."""
-    game = BeliefGame.of(MarkovProfile.from_matrix(CHAIN), 1 - np.eye(3), np.ones((3, 3)), 1.0)
-    planner = train(game, walks=1)
+    game = BeliefGame.of(MarkovProfile.from_matrix(CHAIN), privacy=1 - np.eye(3), quality=np.ones((3, 3)), budget=1.0)
+    planner = plan(game, walks=1)
     document, tensors = taken_apart(content_of(game, planner))
     part("proof.price", lambda own: own + 1e20)(document, tensors)
     assert plan_from(memoryview(put_together(document, tensors)))[1].bound == pytest.approx(
@@ -173,7 +174,7 @@ def test_the_first_cut_holds_however_little_is_discounted():
 
 def test_pruned_cuts_prove_nothing():
     game = tiny("choice")
-    planner = train(game, discount=0.8, walks=3)
+    planner = plan(game, discount=0.8, walks=3)
     assert len(planner.cuts) < len(planner.proof.price)
     assert violation(game, planner.cuts, 0.8) > 1e-3 * game.error.mean()
 
@@ -204,7 +205,7 @@ def test_a_profile_that_changed_under_a_stored_plan_is_told(file, changed):
 
 
 def test_a_planner_of_another_game_is_not_written_or_used(tmp_path):
-    other = BeliefGame.of(PROFILE, distance(REGIONS), hamming(), 0.3)
+    other = BeliefGame.of(PROFILE, privacy=distance(REGIONS), quality=hamming(), budget=0.3)
     with pytest.raises(PlanError, match="Plan anew"):
         save_plan(other, PLANNER, tmp_path / "a.plan")
     with pytest.raises(PlanError, match="Plan anew"):
@@ -386,12 +387,12 @@ def test_what_is_no_readable_file_is_refused(tmp_path):
 def test_what_cannot_be_written_is_refused(tmp_path):
     way = Scenario(target=(-1, 0))
     pairs = from_function(lambda a, b: float(a != b), name="my own")
-    game = BeliefGame.of(PROFILE, pairs, hamming(), 0.2, way)
+    game = BeliefGame.of(PROFILE, privacy=pairs, quality=hamming(), budget=0.2, scenario=way)
     with pytest.raises(ParameterError, match=r"'privacy' parameter of save_plan .*my own"):
-        save_plan(game, train(game, "plain"), tmp_path / "a.plan")
-    elsewhere = BeliefGame.of(PROFILE, distance(Places([1, 2, 3], [1, 2, 3])), hamming(), 0.2)
+        save_plan(game, plan(game, outlook="plain"), tmp_path / "a.plan")
+    elsewhere = BeliefGame.of(PROFILE, privacy=distance(Places([1, 2, 3], [1, 2, 3])), quality=hamming(), budget=0.2)
     with pytest.raises(ParameterError, match="regions of the profile"):
-        save_plan(elsewhere, train(elsewhere, "plain"), tmp_path / "a.plan")
+        save_plan(elsewhere, plan(elsewhere, outlook="plain"), tmp_path / "a.plan")
     with pytest.raises(ParameterError, match="seed"):
         save_plan(GAME, replace(PLANNER, seed=2**70), tmp_path / "a.plan")
     assert not list(tmp_path.iterdir())
@@ -400,9 +401,9 @@ def test_what_cannot_be_written_is_refused(tmp_path):
 def test_a_bound_is_worked_out_and_not_believed(tmp_path):
     """Whatever bound a planner is saved with, the one that is loaded follows from its cuts and its game."""
     profile = MarkovProfile.from_matrix([[0.8, 0.2], [0.3, 0.7]])
-    game = BeliefGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), 0.1)
-    planner = train(game, walks=2)
+    game = BeliefGame.of(profile, privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
+    planner = plan(game, walks=2)
     save_plan(game, replace(planner, bound=1e-6), tmp_path / "forged.plan")
     loaded = load_plan(tmp_path / "forged.plan")[1]
     assert loaded.bound == pytest.approx(planner.bound)
-    assert follow(game, loaded, steps=20).certified <= 1
+    assert follow(game, loaded, accesses=20).certified <= 1

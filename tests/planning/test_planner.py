@@ -1,4 +1,4 @@
-"""Planners against everything that could be done, written out: all histories, all tables, and a grid of beliefs."""
+"""Planners: bounds that are concave and positively homogeneous, over the states of one game."""
 
 from __future__ import annotations
 
@@ -9,83 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import MarkovProfile, ParameterError, Scenario, plan, solve
-from hideseek.errors import PlanError, SolverError
-from hideseek.metrics import hamming
-from hideseek.planning import BeliefGame, Mode, Outlook
-from hideseek.planning.planner import GIVEN_UP, ROUGH, Player, train
-from tests.oracles.full_program import best_over_histories, best_value
+from hideseek import MarkovProfile, ParameterError, plan
+from hideseek.errors import PlanError
+from hideseek.planning import BeliefGame
+from hideseek.planning.player import Player
 from tests.support.tiny_games import game, trained
-
-SCIPY = 1e-7  # by so much may scipy break a row, and be better than anything can be
-
-
-def beliefs(own: BeliefGame, count: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).dirichlet(np.full(len(own.states), 0.6), count)
-
-
-NAMES = ("two", "line", "choice", "sacrifice", "way", "next", "every second")
-
-
-# --- what the future is worth -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_cuts_bound_the_best_over_all_histories_at_any_belief(name):
-    own, planner = game(name), trained(name)
-    for belief in [*beliefs(own, 4), *np.eye(len(own.states)), own.start]:
-        assert planner.value(belief) >= best_over_histories(own, belief, 3, 0.5) - SCIPY
-
-
-@pytest.mark.parametrize("name", ["two", "choice", "sacrifice"])
-def test_cuts_are_tight_where_walks_begin(name):
-    """The best over all histories of some accesses, and for all that follow at most the ceiling (Jensen)."""
-    own, planner = game(name), trained(name)
-    accesses = {2: 7, 3: 5}[own.profile.places]
-    low = best_over_histories(own, own.start, accesses, 0.5)
-    high = low + 0.5**accesses * own.ceiling.bound / 0.5
-    assert low - SCIPY <= planner.value(own.start) <= high + 4 * ROUGH * own.error.mean()
-    assert 0.5 * low - SCIPY <= planner.bound <= own.ceiling.bound
-
-
-def on_a_grid(own: BeliefGame, discount: float, size: int = 101, choices: int = 31) -> tuple[np.ndarray, np.ndarray]:
-    """Beliefs in the first of two places and their values, by trying every table of a grid at each, again and again.
-
-    A value between two beliefs is that of the line between theirs, which is less than a concave one.
-    """
-    grid, law = np.linspace(0, 1, size), np.linspace(0, 1, choices)
-    (_, wrong_0), (wrong_1, _) = own.cost
-    now, mass, after = [], [], []
-    for b in grid:
-        # the probability of the wrong release at either place: all pairs, and what the budget leaves for the other
-        with np.errstate(divide="ignore"):
-            rest_1 = np.clip((own.budget - b * wrong_0 * law) / ((1 - b) * wrong_1), 0, 1)
-            rest_0 = np.clip((own.budget - (1 - b) * wrong_1 * law) / (b * wrong_0), 0, 1)
-        first = np.r_[np.repeat(law, choices), law, rest_0]
-        second = np.r_[np.tile(law, choices), rest_1, law]
-        table = np.array([[1 - first, first], [second, 1 - second]])
-        joint = np.array([b, 1 - b])[:, None, None] * table  # [place, release, choice]
-        fits = np.einsum("io,ioc->c", own.cost, joint) <= own.budget + 1e-12
-        privacy = np.einsum("gi,ioc->goc", own.error, joint).min(axis=0).sum(axis=0)
-        now.append(np.where(fits, privacy, -np.inf))
-        mass.append(joint.sum(axis=0))
-        moved = np.einsum("ioc,i->oc", joint, own.moves[:, 0])
-        after.append(moved / np.maximum(mass[-1], 1e-300))
-    value = np.zeros(size)
-    for _ in range(60):
-        future = (np.array(mass) * np.interp(after, grid, value)).sum(axis=1)
-        value = (now + discount * future).max(axis=1)
-    return grid, value
-
-
-def test_cuts_bound_and_meet_what_value_iteration_finds_on_a_grid():
-    own, planner = game("two"), trained("two", discount=0.8)
-    grid, value = on_a_grid(own, 0.8)
-    worth = np.array([planner.value(np.array([b, 1 - b])) for b in grid])
-    assert (worth >= value - 1e-9).all()
-    visited = abs(grid - own.start[0]).argmin()
-    assert worth[visited] == pytest.approx(value[visited], rel=0.02)  # the grid's own coarseness
-
 
 weights = st.lists(st.floats(0, 10), min_size=3, max_size=3).map(np.array)
 
@@ -98,298 +26,6 @@ def test_the_bound_of_the_future_is_concave_and_positively_homogeneous(one, othe
     assert planner.value(one + other) >= planner.value(one) + planner.value(other) - 1e-9
 
 
-@given(st.integers(0, 10**6), st.floats(0.1, 10))
-@settings(max_examples=10)
-def test_the_future_itself_is_concave_and_positively_homogeneous(seed, factor):
-    own = game("line")
-    one, other = beliefs(own, 2, seed)
-
-    def value(belief):
-        return best_over_histories(own, belief, 2, 0.9)
-
-    assert value(factor * one) == pytest.approx(factor * value(one), rel=1e-6)
-    assert value(one + other) >= value(one) + value(other) - 1e-6
-
-
-def played_out(player: Player, belief: np.ndarray, accesses: int, discount: float) -> float:
-    """The exact discounted privacy of a planner's own play, over all that may be exposed."""
-    own, found = player.game, player.play(belief)
-    total = found.privacy
-    for release in range(found.table.shape[1] if accesses > 1 else 0):
-        mass = float(belief @ found.table[:, release])
-        if mass > 1e-9:
-            after = own.later(own.learned(belief, found.table, release))
-            total += discount * mass * played_out(player, after, accesses - 1, discount)
-    return total
-
-
-@pytest.mark.parametrize("name", ["two", "choice", "sacrifice", "way"])
-def test_what_is_played_lies_below_the_cuts_and_near_the_best_over_all_histories(name):
-    own, planner = game(name), trained(name)
-    accesses = 5 if own.profile.places == 2 and name == "two" else 4
-    reached = played_out(Player(own, planner), own.start, accesses, 0.5)
-    best = best_over_histories(own, own.start, accesses, 0.5)
-    # it plays for all the accesses to come, of which this counts the first few
-    rest = 0.5**accesses * own.ceiling.bound / 0.5
-    assert best - rest - 4 * ROUGH * own.error.mean() <= reached <= best + SCIPY
-    assert reached <= planner.value(own.start) + SCIPY
-
-
-@pytest.mark.parametrize(("name", "least"), [("choice", 1.3), ("sacrifice", 1.02)])
-def test_looking_further_is_worth_more(name, least):
-    """By exact enumeration of histories; lexicographic planners lie between."""
-    own = game(name)
-
-    def reached(outlook, mode="trade-off"):
-        return played_out(Player(own, trained(name, outlook, mode)), own.start, 4, 0.5)
-
-    plain, best, modest = reached("plain"), reached("far-sighted"), reached("far-sighted", "lexicographic")
-    assert best > least * plain
-    assert best + 1e-3 * plain >= modest >= plain
-    assert reached("look-ahead") > plain
-
-
-def test_a_lexicographic_planner_gives_up_what_only_a_sacrifice_brings():
-    own = game("sacrifice")
-    both = (played_out(Player(own, trained("sacrifice", mode=mode)), own.start, 4, 0.5) for mode in Mode)
-    lexicographic, trade_off = both
-    assert trade_off > 1.01 * lexicographic
-
-
-# --- looking one access ahead ------------------------------------------------------------------------------------
-
-
-def two_accesses(own: BeliefGame, belief: np.ndarray, table: np.ndarray) -> float:
-    """What the next access is worth at best after this table."""
-    joint = belief[:, None] * table
-    worth = 0.0
-    for release in np.flatnonzero(joint.sum(axis=0) > 1e-12):
-        mass = joint[:, release].sum()
-        worth += mass * best_value(own.error, own.cost, own.budget, joint[:, release] @ own.moves / mass)
-    return worth
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("discount", [0.5, 0.95])
-def test_looking_ahead_is_the_program_of_two_accesses_written_out(name, discount):
-    own = game(name)
-    player = Player(own, trained(name, "look-ahead", discount=discount))
-    for belief in [own.start, *beliefs(own, 4, seed=1)]:
-        found = player.play(belief)
-        value = found.privacy + discount * two_accesses(own, belief, found.table)
-        best = best_over_histories(own, belief, 2, discount)
-        assert best - 4 * ROUGH * own.error.mean() <= value <= best + SCIPY
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_looking_ahead_lexicographically_is_the_same_among_the_optima_of_now(name):
-    own = game(name)
-    player = Player(own, trained(name, "look-ahead", "lexicographic"))
-    for belief in [own.start, *beliefs(own, 4, seed=2)]:
-        found = player.play(belief)
-        most = best_value(own.error, own.cost, own.budget, belief)
-        assert found.privacy >= most * (1 - 2 * GIVEN_UP) - SCIPY
-        value = two_accesses(own, belief, found.table)
-        best = best_over_histories(own, belief, 2, 1.0, least=most * (1 - GIVEN_UP / 2) - SCIPY)
-        assert best - 5 * ROUGH * own.error.mean() / 0.5 <= value <= best + 10 * SCIPY
-
-
-@pytest.mark.parametrize("outlook", ["look-ahead", "far-sighted"])
-def test_a_future_of_no_weight_leaves_the_optimum_of_now(outlook):
-    own = game()
-    planner = train(own, outlook, discount=0)
-    assert not len(planner.cuts)
-    assert planner.value(own.start) == 0
-    player, plain = Player(own, planner), Player(own, train(own, "plain"))
-    for belief in beliefs(own, 5):
-        found = player.play(belief)
-        np.testing.assert_array_equal(found.table, plain.play(belief).table)
-        assert found.privacy == pytest.approx(best_value(own.error, own.cost, own.budget, belief), abs=2e-6)
-
-
-# --- modes and outlooks -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("outlook", list(Outlook))
-@pytest.mark.parametrize("name", ["line", "way"])
-def test_lexicographic_planners_never_give_up_privacy_now(outlook, name):
-    own = game(name)
-    player = Player(own, trained(name, outlook, "lexicographic"))
-    for belief in [own.start, *beliefs(own, 6, seed=4), np.eye(len(own.states))[0]]:
-        best = solve(own.at(belief)).bound
-        found = player.play(belief)
-        assert found.privacy >= best * (1 - 3 * GIVEN_UP) - 3e-6 * own.error.mean()
-        assert found.loss <= own.budget * (1 + 1e-15)
-
-
-def test_trade_off_gives_up_privacy_now_where_the_future_pays_for_it():
-    own = game("sacrifice")
-    player = Player(own, trained("sacrifice", "look-ahead", discount=0.95))
-    short = [best_value(own.error, own.cost, own.budget, b) - player.play(b).privacy for b in beliefs(own, 12)]
-    assert max(short) > 1e-3
-    assert min(short) > -2e-6
-
-
-def test_the_secondary_criterion_is_what_is_left_to_guess_about_the_next_target():
-    own = game("sacrifice")
-    planner = trained("sacrifice", "secondary")
-    assert (planner.mode, planner.discount) == (Mode.LEXICOGRAPHIC, 1.0)
-    player = Player(own, planner)
-    for belief in beliefs(own, 6):
-        found = player.play(belief)
-        now = best_value(own.error, own.cost, own.budget, belief)
-        left = (own.error @ own.moves.T @ (belief[:, None] * found.table)).min(axis=0).sum()
-        best = best_value(
-            own.error, own.cost, own.budget, belief, 0.0, 1.0, own.error @ own.moves.T, now * (1 - 1e-6) - SCIPY
-        )
-        assert left == pytest.approx(best, abs=2 * ROUGH * own.error.mean())
-
-
-@pytest.mark.parametrize("mode", list(Mode))
-@pytest.mark.parametrize("outlook", list(Outlook))
-@pytest.mark.parametrize(("name", "columns"), [("way", [0, 1]), ("sacrifice", [0])])
-def test_knowing_everything_is_playing(name, columns, outlook, mode):
-    own = game(name)
-    player = Player(own, trained(name, outlook, mode))
-    weight = player.planner.discount if player.later is not None else 0.0
-    for belief in [own.start, *beliefs(own, 4, seed=5)]:
-        found, known = player.play(belief), player.play_knowing(belief, columns)
-        assert known.loss <= own.budget * (1 + 1e-12)
-        if player.lexicographic or not weight:
-            assert known.privacy == pytest.approx(found.privacy, abs=1e-5)
-        now = 0.0 if player.lexicographic else 1.0
-        cuts = player.cuts @ own.moves.T
-
-        def value(play, now=now, belief=belief, cuts=cuts):
-            joint = belief[:, None] * play.table
-            return now * play.privacy + weight * (cuts @ joint).min(axis=0).sum() if weight else play.privacy
-
-        assert value(known) == pytest.approx(value(found), abs=3 * ROUGH * own.error.mean())
-
-
-def test_knowing_less_is_the_best_of_the_tables_that_look_at_less():
-    own = BeliefGame.of(game("line").profile, hamming(), hamming(), 0.3, Scenario(target=(-1, 0)))
-    cuts = np.random.default_rng(0).random((4, len(own.states))) * 5  # a future at odds with now
-    planner = replace(train(own, "far-sighted", discount=0.3, walks=1), cuts=cuts)
-    player = Player(own, planner)
-    group = (own.states[:, -1] == np.arange(3)[:, None]).astype(float)
-    short = []
-    for belief in beliefs(own, 10, seed=6):
-        found = player.play_knowing(belief, [-1])  # only the place of now
-        for place in range(3):
-            assert np.ptp(found.table[own.states[:, -1] == place], axis=0).max() == 0
-        mass = group @ belief
-        error, cost, future = (rows * belief @ group.T / mass for rows in (own.error, own.cost.T, cuts @ own.moves.T))
-        best = best_value(error, cost.T, own.budget, mass, 1.0, 0.3, future)
-        assert found.privacy + 0.3 * found.future == pytest.approx(best, rel=2e-4)
-        short.append(best_value(error, cost.T, own.budget, mass) - found.privacy)
-    assert max(short) > 1e-2, "they are at odds"
-
-
-@pytest.mark.parametrize("mode", list(Mode))
-@pytest.mark.parametrize("outlook", list(Outlook))
-def test_with_a_floor_a_table_has_as_much_privacy_or_there_is_none(outlook, mode):
-    own = game("line")
-    player = Player(own, trained("line", outlook, mode))
-    seen = set()
-    for belief in beliefs(own, 12, seed=7):
-        best = best_value(own.error, own.cost, own.budget, belief)
-        for play in (player.play, lambda law, floor: player.play_knowing(law, [0], floor)):
-            found = play(belief, floor=0.2)
-            if abs(best - 0.2) > 1e-5:
-                assert (found is None) == (best < 0.2)
-            assert found is None or found.privacy >= 0.2 * (1 - 1e-7)
-            seen.add(found is None)
-    assert seen == {True, False}
-
-
-# --- the same again -----------------------------------------------------------------------------------------------
-
-
-def test_the_same_seed_gives_the_same_planner_and_another_seed_another():
-    first, second, third = (train(game(), discount=0.9, walks=3, seed=seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first.cuts, second.cuts)
-    assert first.bound == second.bound
-    assert first.cuts.shape != third.cuts.shape or (first.cuts != third.cuts).any()
-
-
-@pytest.mark.parametrize("outlook", list(Outlook))
-@pytest.mark.parametrize("mode", list(Mode))
-def test_after_restore_a_play_depends_on_the_belief_alone(outlook, mode):
-    own = game("sacrifice")
-    planner = trained("sacrifice", outlook, mode, 0.9)
-    if planner.outlook is Outlook.LOOK_AHEAD:
-        planner = replace(planner, cuts=planner.cuts[:1])  # more will come as it looks
-    player = Player(own, planner)
-    player.keep()
-    laws = beliefs(own, 5, seed=8)
-    known = []
-    for belief in laws:
-        player.restore()
-        known.append(player.play(belief))
-    for at in (3, 0, 4, 1, 2):
-        for belief in laws:
-            player.play(belief)
-        player.restore()
-        np.testing.assert_array_equal(player.play(laws[at]).table, known[at].table)
-
-
-def test_training_tells_its_two_bounds():
-    told = []
-    planner = train(game(), discount=0.8, walks=4, progress=lambda *news: told.append(news))
-    assert [news[:2] for news in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    bounds = [bound for *_, bound in told]
-    assert bounds == sorted(bounds, reverse=True)
-    assert planner.bound == pytest.approx(bounds[-1], rel=1e-9)  # worked out again from its proof
-    assert planner.bound <= game().ceiling.bound
-    assert all(0 < reached < bound * 1.1 for *_, reached, bound in told)
-
-
-def test_plan_is_train_on_the_game_of_its_parameters():
-    chain = MarkovProfile.from_matrix([[0.8, 0.2], [0.3, 0.7]])
-    planner = plan(chain, hamming(), hamming(), 0.2, Scenario(target=(-1, 0)), discount=0.5, walks=4)
-    assert planner.sha256 == game("way").sha256
-    np.testing.assert_array_equal(planner.cuts, trained("way").cuts)
-
-
-# --- bad input ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"discount": 1}, "'discount' parameter of plan must be a number >= 0 and < 1. Got 1.0"),
-        ({"discount": -0.1}, "'discount' parameter"),
-        ({"discount": float("nan")}, "'discount' parameter"),
-        ({"discount": "half"}, "'discount' parameter"),
-        ({"outlook": "psychic"}, "'outlook' parameter of plan must be one of 'plain', 'secondary'"),
-        ({"mode": "both"}, "'mode' parameter of plan must be one of 'lexicographic', 'trade-off'"),
-        ({"walks": 0}, "'walks' parameter"),
-        ({"walks": 1.5}, "'walks' parameter"),
-        ({"seed": -1}, "'seed' parameter"),
-    ],
-)
-def test_what_no_planner_can_have_is_refused(change, said):
-    with pytest.raises(ParameterError, match=said):
-        train(game(), **change)
-
-
-@pytest.mark.parametrize("belief", [[0.5, 0.5], [0.5, 0.5, 0.5], [2.0, -1.0, 0.0], [np.nan, 0.5, 0.5]])
-def test_what_is_no_belief_is_not_played(belief):
-    own = game()
-    player = Player(own, trained("line"))
-    table = np.eye(3)
-    for use in (
-        player.play,
-        lambda law: player.play_knowing(law, [0]),
-        own.at,
-        own.later,
-        lambda law: own.learned(law, table, 0),
-    ):
-        with pytest.raises(ParameterError, match="'belief' parameter"):
-            use(belief)
-
-
 def test_a_planner_of_another_game_is_not_used():
     for other in ("sacrifice", "every second", "next"):
         with pytest.raises(PlanError, match="Plan anew"):
@@ -398,7 +34,7 @@ def test_a_planner_of_another_game_is_not_used():
 
 def test_what_is_no_measure_over_the_states_has_no_value():
     chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    planner = plan(chain, 1 - np.eye(2), 1 - np.eye(2), budget=0.1, walks=1)
+    planner = plan(chain, privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1, walks=1)
     for wrong in ([1.0], [0.5, 0.25, 0.25], [np.nan, 1.0], [-1.0, 2.0]):
         with pytest.raises(ParameterError, match="belief"):
             planner.value(np.array(wrong))
@@ -407,29 +43,22 @@ def test_what_is_no_measure_over_the_states_has_no_value():
 @pytest.mark.parametrize("cuts", [np.zeros(2), np.full((1, 2), np.nan), np.full((1, 2), np.inf)])
 def test_cuts_that_are_none_are_refused(cuts):
     chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    planner = plan(chain, 1 - np.eye(2), 1 - np.eye(2), budget=0.1, walks=1)
+    planner = plan(chain, privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1, walks=1)
     with pytest.raises(PlanError, match="cuts"):
         replace(planner, cuts=cuts)
 
 
 def test_cuts_over_other_states_are_refused():
     chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    game = BeliefGame.of(chain, 1 - np.eye(2), 1 - np.eye(2), 0.1)
+    game = BeliefGame.of(chain, privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
     with pytest.raises(PlanError, match="planner"):
-        Player(game, replace(train(game, walks=1), cuts=np.zeros((2, 5))))
+        Player(game, replace(plan(game, walks=1), cuts=np.zeros((2, 5))))
 
 
-@pytest.mark.parametrize("outlook", ["far-sighted", "look-ahead"])
-def test_a_visit_that_the_solver_fails_teaches_nothing(outlook, monkeypatch):
-    """The table of now has a cut of its own, which bounds one access and not all that follow."""
-    chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    game = BeliefGame.of(chain, 1 - np.eye(2), 1 - np.eye(2), 0.1)
-    first = train(game, outlook, walks=1)
-
-    def fails(*_words, **_names):
-        raise SolverError("no")
-
-    monkeypatch.setattr(Player, "with_future", fails)
-    blank = train(game, outlook, walks=1)
-    assert blank.bound >= first.bound - 1e-12
-    assert len(blank.cuts) == 1
+def test_games_and_planners_show_themselves_in_one_line_and_a_small_table():
+    own = game("two")
+    for thing, words in ((own, "BeliefGame(states=2, "), (trained("two"), "Planner(outlook=far-sighted, ")):
+        assert repr(thing).startswith(words)
+        assert "\n" not in repr(thing)
+        assert len(repr(thing)) < 150
+        assert "<table>" in thing._repr_html_()

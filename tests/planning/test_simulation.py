@@ -11,9 +11,8 @@ import pytest
 from hideseek import MarkovProfile, ParameterError, Scenario
 from hideseek.errors import PlanError
 from hideseek.metrics import hamming
-from hideseek.planning import BeliefGame, Foresight, follow
+from hideseek.planning import BeliefGame, Foresight, follow, plan
 from hideseek.planning import simulation as module
-from hideseek.planning.planner import train
 from hideseek.planning.simulation import SETTLING
 from hideseek.solvers.belief_program import BeliefProgram
 from hideseek.util.estimates import Estimate
@@ -28,7 +27,13 @@ ACCESSES = 4
 @cache
 def game(scenario: Scenario | None = None, budget: float = 1.0) -> BeliefGame:
     privacy = [[0, 3], [1, 0]] if scenario is None else hamming()
-    return BeliefGame.of(CHAIN, privacy, [[0, 1], [2, 0]] if scenario is None else hamming(), budget, scenario)
+    return BeliefGame.of(
+        CHAIN,
+        privacy=privacy,
+        quality=[[0, 1], [2, 0]] if scenario is None else hamming(),
+        budget=budget,
+        scenario=scenario,
+    )
 
 
 class OneTable:
@@ -78,7 +83,7 @@ SCENARIOS = [None, Scenario(target=(-1, 0)), Scenario(target=(0,), every=2)]
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=["location", "way", "every second"])
 def test_filter_and_smoother_are_those_of_all_walks_and_releases(scenario, one_table):
     own = game(scenario)
-    found = follow(own, train(own, "plain"), steps=600 * ACCESSES, walks=600)
+    found = follow(own, plan(own, outlook="plain"), accesses=600 * ACCESSES, walks=600)
     filtered, smoothed, loss = written_out(own, ACCESSES)
     assert smoothed < filtered + 1e-12
     for estimate, exact in ((found.filter, filtered), (found.smoother, smoothed), (found.quality_loss, loss)):
@@ -87,14 +92,14 @@ def test_filter_and_smoother_are_those_of_all_walks_and_releases(scenario, one_t
     for estimate in (found.filter, found.smoother):
         assert estimate.interval[1] - estimate.interval[0] < 0.1 * estimate
     assert found.kept == pytest.approx(found.filter / own.ceiling.bound)
-    assert found.steps == 600 * ACCESSES
+    assert found.accesses == 600 * ACCESSES
 
 
-def test_intervals_cover_the_truth_as_often_as_they_say_and_no_side_is_favoured(one_table):
+def test_intervals_cover_the_truth_as_often_as_they_say_on_both_sides(one_table):
     own = game()
-    planner = train(own, "plain")
+    planner = plan(own, outlook="plain")
     exact = written_out(own, ACCESSES)
-    runs = [follow(own, planner, steps=12 * ACCESSES, walks=12, seed=seed) for seed in range(120)]
+    runs = [follow(own, planner, accesses=12 * ACCESSES, walks=12, seed=seed) for seed in range(120)]
     for name, truth in zip(("filter", "smoother"), exact[:2], strict=True):
         found = [getattr(run, name) for run in runs]
         covered = sum(low <= truth <= high for low, high in (one.interval for one in found))
@@ -105,24 +110,24 @@ def test_intervals_cover_the_truth_as_often_as_they_say_and_no_side_is_favoured(
 
 def test_what_is_known_of_beliefs_takes_scatter_off(monkeypatch):
     own, planner = tiny("sacrifice"), trained("sacrifice")
-    with_control = [follow(own, planner, steps=100, seed=seed).filter for seed in range(8)]
+    with_control = [follow(own, planner, accesses=100, seed=seed).filter for seed in range(8)]
     monkeypatch.setattr(module, "controlled", lambda ways, _: np.array([way.privacy[SETTLING:].mean() for way in ways]))
-    without = [follow(own, planner, steps=100, seed=seed).filter for seed in range(8)]
+    without = [follow(own, planner, accesses=100, seed=seed).filter for seed in range(8)]
     assert np.std(with_control) < 0.8 * np.std(without)
 
 
 def test_beliefs_that_are_all_alike_do_not_blow_up_the_estimate():
     own, planner = tiny("choice"), trained("choice")
     for seed in range(4):
-        found = follow(own, planner, steps=40, seed=seed)
+        found = follow(own, planner, accesses=40, seed=seed)
         assert 0 <= found.filter.interval[0] <= found.filter.interval[1] <= 1.5 * own.ceiling.bound
 
 
 @pytest.mark.parametrize("outlook", ["plain", "secondary", "look-ahead", "far-sighted"])
-def test_what_a_planner_reaches_lies_below_its_bounds_and_within_its_budget(outlook):
+def test_a_planner_stays_below_its_bounds_and_within_its_budget(outlook):
     own = game(budget=0.15)
-    planner = train(own, outlook, discount=0.8, walks=3)
-    found = follow(own, planner, steps=300)
+    planner = plan(own, outlook=outlook, discount=0.8, walks=3)
+    found = follow(own, planner, accesses=300)
     assert found.filter.interval[0] <= found.bound <= found.ceiling + 1e-9
     assert (found.bound, found.ceiling) == (min(planner.bound, own.ceiling.bound), own.ceiling.bound)
     assert 0 <= found.kept.interval[0] <= found.kept <= found.kept.interval[1] <= 1
@@ -135,34 +140,34 @@ def test_what_chance_puts_above_the_ceiling_is_kept_whole(monkeypatch):
     own = game()
     most = own.ceiling.bound
     monkeypatch.setattr(module, "controlled", lambda *_: most * np.array([1.0, 1.02]))
-    found = follow(own, train(own, "plain"), steps=10, walks=2)
+    found = follow(own, plan(own, outlook="plain"), accesses=10, walks=2)
     low = Estimate.mean_of(np.array([1.0, 1.02])).interval[0]
     assert (found.kept, found.kept.interval) == (1.0, (pytest.approx(low), 1.0))
 
 
-def test_the_smoother_is_not_asked_about_places_that_the_mechanism_does_not_know():
+def test_there_is_no_smoother_about_places_that_are_not_known():
     own = game(Scenario(target=(0, 1), known=(0,)))
-    assert follow(own, train(own, "plain"), steps=20).smoother is None
+    assert follow(own, plan(own, outlook="plain"), accesses=20).smoother is None
 
 
 def test_the_same_seed_gives_the_same_walks_and_progress_is_told():
     own, told = game(), []
-    planner = train(own, walks=1, discount=0.5)
+    planner = plan(own, walks=1, discount=0.5)
     first, second, third = (
-        follow(own, planner, steps=41, walks=4, seed=seed, progress=lambda *news: told.append(news))
+        follow(own, planner, accesses=41, walks=4, seed=seed, progress=lambda *news: told.append(news))
         for seed in (1, 1, 2)
     )
     assert first == second != third
     assert first.filter.interval == second.filter.interval
     assert told[:4] == [(11, 44), (22, 44), (33, 44), (44, 44)]
-    assert first.steps == 44, "walks are of one length"
+    assert first.accesses == 44, "walks are of one length"
 
 
 def test_nothing_to_hide_is_kept_whole():
     nothing = Foresight(Estimate(0.0), None, Estimate(0.0), 0.0, Estimate(1.0), 0.0, 0.0, 10)
     assert nothing.certified == 1.0
-    own = BeliefGame.of(CHAIN, hamming(), hamming(), 0.0)
-    found = follow(own, train(own, "plain"), steps=20)
+    own = BeliefGame.of(CHAIN, privacy=hamming(), quality=hamming(), budget=0.0)
+    found = follow(own, plan(own, outlook="plain"), accesses=20)
     assert (found.ceiling, found.filter, found.kept) == (0, 0, 1)
 
 
@@ -170,16 +175,24 @@ def test_nothing_to_hide_is_kept_whole():
     ("change", "said"),
     [
         ({"walks": 1}, "'walks' parameter of follow"),
-        ({"steps": 9}, "'steps' parameter of follow"),
-        ({"steps": 10.5}, "'steps' parameter of follow"),
+        ({"accesses": 9}, "'accesses' parameter of follow"),
+        ({"accesses": 10.5}, "'accesses' parameter of follow"),
         ({"seed": -1}, "'seed' parameter of follow"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(change, said):
     with pytest.raises(ParameterError, match=said):
-        follow(game(), train(game(), "plain"), **change)
+        follow(game(), plan(game(), outlook="plain"), **change)
 
 
 def test_a_planner_of_another_game_is_not_followed():
     with pytest.raises(PlanError, match="Plan anew"):
-        follow(game(budget=0.2), train(game(), "plain"))
+        follow(game(budget=0.2), plan(game(), outlook="plain"))
+
+
+def test_what_was_simulated_shows_itself():
+    own = game()
+    found = follow(own, plan(own, outlook="plain"), accesses=20)
+    assert repr(found).startswith("Foresight(filter=")
+    assert len(repr(found)) < 300
+    assert "accesses</th><td>20<" in found._repr_html_()

@@ -35,9 +35,9 @@ from hideseek import (
     verify,
 )
 from hideseek.errors import CodebookError, PlanError, SolverError
-from hideseek.planning import BeliefGame
+from hideseek.planning import BeliefGame, plan
 from hideseek.planning.plan_file import content_of
-from hideseek.planning.planner import Player, train
+from hideseek.planning.player import Player
 from hideseek.storage.sealed_file import BLANK
 
 SLOW = 10.0  # seconds of a core for one small file: something grew out of proportion
@@ -140,10 +140,10 @@ def plans() -> list[bytes]:
         ("plain", Scenario(target=(0, 1), known=(0,)), HAMMING, metrics.sensitive(HAMMING, {1: 5.0}), 0.1),
     ]
     games = [
-        (BeliefGame.of(profile(), privacy, quality, budget, scenario), outlook)
+        (BeliefGame.of(profile(), privacy=privacy, quality=quality, budget=budget, scenario=scenario), outlook)
         for outlook, scenario, privacy, quality, budget in made
     ]
-    return [content_of(game, train(game, outlook, walks=1)) for game, outlook in games]
+    return [content_of(game, plan(game, outlook=outlook, walks=1)) for game, outlook in games]
 
 
 def spots(value: object) -> list[tuple]:

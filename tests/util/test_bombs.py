@@ -203,12 +203,12 @@ def designed(scenario: Scenario) -> object:
 
 def planned(**asked: object) -> Planner:
     """A small planner."""
-    return plan(CHAIN, HAMMING, HAMMING, budget=0.1, **({"walks": 2} | asked))
+    return plan(CHAIN, privacy=HAMMING, quality=HAMMING, budget=0.1, **({"walks": 2} | asked))
 
 
 def followed(steps: int) -> object:
     """What a small planner reaches in so many steps."""
-    return follow(BeliefGame.of(CHAIN, HAMMING, HAMMING, budget=0.1), planned(), steps=steps)
+    return follow(BeliefGame.of(CHAIN, privacy=HAMMING, quality=HAMMING, budget=0.1), planned(), accesses=steps)
 
 
 def long_study() -> object:
@@ -334,8 +334,14 @@ PARAMETERS: Bombs = {
     "long walks": (NEEDS, lambda _: CHAIN.sample(10**12)),
     "many walks": (NEEDS, lambda _: CHAIN.sample(1, count=10**12)),
     "a long run": (NEEDS, lambda _: evaluate(codebook(), CHAIN, accesses=10**9)),
-    "a long attack": (NEEDS, lambda _: attack(Mechanism(np.eye(2)), CHAIN, "filter", HAMMING, accesses=10**9)),
-    "many walks of an attack": (NEEDS, lambda _: attack(Mechanism(np.eye(2)), CHAIN, "filter", HAMMING, walks=10**9)),
+    "a long attack": (
+        NEEDS,
+        lambda _: attack(Mechanism(np.eye(2)), CHAIN, adversary="filter", privacy=HAMMING, accesses=10**9),
+    ),
+    "many walks of an attack": (
+        NEEDS,
+        lambda _: attack(Mechanism(np.eye(2)), CHAIN, adversary="filter", privacy=HAMMING, walks=10**9),
+    ),
     "a long comparison": (NEEDS, lambda _: compare(CHAIN, HAMMING, HAMMING, 0.1, accesses=10**9)),
     "long gaps": (NEEDS, lambda _: design(CHAIN, Scenario.past_present(1), HAMMING, HAMMING, 0.1, gaps=10**6)),
     "many first steps": (NEEDS, lambda _: design(CHAIN, Scenario.past_present(1), HAMMING, HAMMING, 0.1, steps=10**6)),
@@ -363,7 +369,9 @@ PARAMETERS: Bombs = {
     "long runs on many walks": (TAKES, lambda _: evaluate(codebook(), CHAIN, accesses=10**5, walks=5 * 10**6)),
     "a long attack on many walks": (
         TAKES,
-        lambda _: attack(Mechanism(np.eye(2)), CHAIN, "filter", HAMMING, accesses=10**5, walks=5 * 10**6),
+        lambda _: attack(
+            Mechanism(np.eye(2)), CHAIN, adversary="filter", privacy=HAMMING, accesses=10**5, walks=5 * 10**6
+        ),
     ),
     "a long comparison on many walks": (
         TAKES,

@@ -54,7 +54,7 @@ def things() -> types.SimpleNamespace:
     profile = hs.MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]], places)
     metric = hs.metrics.hamming()
     game = hs.Game.from_prior([0.5, 0.5], privacy=APART, quality=APART, budget=0.2)
-    repeated = hs.planning.BeliefGame.of(profile, metric, metric, 0.1)
+    repeated = hs.planning.BeliefGame.of(profile, privacy=metric, quality=metric, budget=0.1)
     rows = hs.game.LinearRows.for_each_release([[-1.0, 0.5]], 2)
     return types.SimpleNamespace(
         places=places,
@@ -66,13 +66,13 @@ def things() -> types.SimpleNamespace:
         solution=hs.solve(game),
         mechanism=hs.Mechanism(HALF),
         repeated=repeated,
-        planner=hs.plan(profile, metric, metric, 0.1, walks=1),
+        planner=hs.plan(profile, privacy=metric, quality=metric, budget=0.1, walks=1),
         codebook=hs.design(profile, hs.Scenario.past_present(1), metric, metric, 0.1),
         scenario=hs.Scenario.sporadic(),
         law=hs.model.possible_trajectories(profile, (0,)),
         setting=baselines.Setting(profile, hs.metrics.distance(places), hs.metrics.distance(places)),
         delta=baselines.DeltaLocationSet(profile, 1.0),
-        predictive=baselines.predictive(np.array([[0.0, 0.0], [100.0, 0.0]]), 50.0),
+        predictive=baselines.predictive(np.array([[0.0, 0.0], [100.0, 0.0]]), noise=50.0),
         rows=rows,
         within=hs.Game(APART / 2, APART / 2, 0.2, rows=rows),
     )
@@ -218,7 +218,7 @@ def calls(folder):
         ),
         "BeliefGame.among": (t.repeated.among, {"belief": belief}),
         "BeliefGame.at": (t.repeated.at, {"belief": belief}),
-        "BeliefGame.belief": (t.repeated.belief, {"law": belief, "owner": "test"}),
+        "BeliefGame.belief": (t.repeated.belief, {"belief": belief, "owner": "test"}),
         "BeliefGame.cut": (t.repeated.cut, {"attack": HALF, "price": 0.1}),
         "BeliefGame.index": (t.repeated.index, {"vectors": np.array([[0]])}),
         "BeliefGame.kept": (t.repeated.kept, {"privacy": 0.1}),
@@ -284,7 +284,7 @@ def calls(folder):
         ),
         "follow": (
             hs.planning.follow,
-            {"game": t.repeated, "planner": t.planner, "steps": 10, "walks": 2, "seed": 0, "progress": None},
+            {"game": t.repeated, "planner": t.planner, "accesses": 10, "walks": 2, "seed": 0, "progress": None},
         ),
         "from_function": (hs.metrics.from_function, {"function": lambda a, b: 0.0, "name": "x", "unit": "m"}),
         "from_matrix": (hs.metrics.from_matrix, {"matrix": APART}),
@@ -297,7 +297,7 @@ def calls(folder):
         "minimum": (hs.metrics.minimum, {"metric": t.metric, "weights": [1.0]}),
         "plan": (
             hs.plan,
-            {"profile": t.profile, **game, "scenario": None, "outlook": "far-sighted", "mode": "trade-off"}
+            {"game": t.profile, **game, "scenario": None, "outlook": "far-sighted", "mode": "trade-off"}
             | {"discount": 0.5, "walks": 1, "seed": 0, "progress": None},
         ),
         "possible_trajectories": (hs.model.possible_trajectories, {"profile": t.profile, "offsets": (0,)}),
@@ -507,7 +507,7 @@ def test_more_workers_than_any_machine_has_are_refused(table, name):
 @pytest.mark.parametrize("exposed", [[5], [-5], [[]], [[0, 1]], [], np.array([np.nan]), 3, -5, np.nan, 10**400])
 def test_what_was_never_exposed_is_refused(exposed):
     with pytest.raises(ParameterError, match="'exposed' parameter of beliefs"):
-        hs.adversary.beliefs(things().codebook, things().profile, exposed)
+        hs.adversary.beliefs(things().codebook, things().profile, exposed=exposed)
 
 
 def test_values_one_after_the_other_are_looked_at_in_whatever_holds_them():
@@ -539,9 +539,10 @@ def test_a_size_beyond_all_floats_is_refused(size):
 def test_numbers_that_are_not_whole_number_nothing():
     t = things()
     with pytest.raises(ParameterError, match="'exposed' parameter of beliefs"):
-        hs.adversary.beliefs(t.codebook, t.profile, [0, 0.5])
+        hs.adversary.beliefs(t.codebook, t.profile, exposed=[0, 0.5])
     assert np.array_equal(
-        hs.adversary.beliefs(t.codebook, t.profile, [0.0, 1.0]), hs.adversary.beliefs(t.codebook, t.profile, [0, 1])
+        hs.adversary.beliefs(t.codebook, t.profile, exposed=[0.0, 1.0]),
+        hs.adversary.beliefs(t.codebook, t.profile, exposed=[0, 1]),
     )
     with pytest.raises(ParameterError, match="'inputs' parameter of Mechanism"):
         hs.Mechanism(HALF, inputs=[[0.5], [1.0]])
@@ -565,7 +566,7 @@ def test_matrices_of_another_game_are_refused():
         (lambda: hs.adversary.best_guesses(t.game, three), "'mechanism' parameter of best_guesses"),
         (lambda: hs.adversary.expected_error(t.game, three), "'mechanism' parameter of expected_error"),
         (
-            lambda: hs.adversary.expected_error(t.game, t.mechanism, np.ones(4)),
+            lambda: hs.adversary.expected_error(t.game, t.mechanism, attack=np.ones(4)),
             r"of the shape \(2, 2\). Got the shape \(4,\)",
         ),
         (lambda: t.repeated.learned([0.5, 0.5], HALF, -1), "'release' parameter of BeliefGame.learned"),

@@ -1,5 +1,5 @@
-"""Those who guess: against one access, through a whole run as a hidden Markov chain, and the label that says what
-is left of the privacy. Imports ``codebook``, ``solvers`` and below.
+"""Adversaries: against one access, through a whole run as a hidden Markov chain, and the label that says how much
+privacy is left. Imports ``codebook``, ``solvers`` and below.
 """
 
 import lazy_loader

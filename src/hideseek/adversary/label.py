@@ -1,23 +1,20 @@
-"""The honest label of a codebook: what is left of the privacy against adversaries who remember everything."""
+"""The label of a codebook: how much privacy is left against adversaries who remember every release."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hideseek.adversary.hidden_markov import ACCESSES, Course
-from hideseek.adversary.through_time import (
-    LASTING,
-    WALKS,
-    Adversary,
-    carry,
-    estimated,
-    estimates,
-    losses_given_everything,
-)
+from hideseek.adversary.filtering import Forward
+from hideseek.adversary.hidden_markov import ACCESSES, Run
+from hideseek.adversary.policies import WALKS
+from hideseek.adversary.sequences import enumerable, error_and_hit, estimated, over_sequences, refuse_many
+from hideseek.adversary.through_time import REMEMBERING, Adversary, losses_given_all, scored
+from hideseek.adversary.window import carry
 from hideseek.codebook.codebook import Codebook
 from hideseek.errors import CertificateError, SizeError, broken_rule
 from hideseek.game.game import Game
@@ -27,8 +24,13 @@ from hideseek.model.trajectories import Trajectories, merged
 from hideseek.solvers.dispatch import solve
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import whole_number
+from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FAR = 3.0  # half-widths of an interval; further off is no matter of chance (about six standard errors)
 ROUNDING = 1e-9
@@ -39,18 +41,17 @@ ASSUMPTION = "Assumed: the times of the accesses tell nothing about the place."
 class Label:
     """What a codebook does in a run of ``accesses``, all on average over them: see :func:`evaluate`.
 
-    All of it assumes that the times of the accesses tell nothing about the place: an adversary of somebody who asks
-    more often at some places than at others errs less.
+    All of it assumes that the times of the accesses reveal nothing about the place: the adversary of somebody who asks
+    more often at some places than at others has a smaller error.
 
-    ``window`` to ``in_between`` are the adversaries' errors (the last is None where nothing lies between accesses),
-    ``prior_risk`` that of one who is shown nothing. ``ceiling`` is what no mechanism that loses no more quality can
-    exceed against an adversary who remembers everything, and ``kept`` the share of it that is left against the filter.
-    ``worst_loss`` is the largest expected loss given the releases that the codebook remembers, its history: it keeps
-    its budget so, for the profile that it was designed for. Given *every* release so far the expected loss may exceed
-    it all the same: ``over_budget`` is the share of accesses at which it does, and ``worst_loss_given_all`` the largest
-    found, which grows with the walks. ``gain`` is the share by which the filter errs more than with the codebook
-    beside, where there is one.
-    ``walks`` is 0 where nothing had to be simulated.
+    ``window`` to ``in_between`` are the adversaries' expected errors (the last is None where nothing lies between
+    accesses), ``prior_risk`` that of an adversary who is shown nothing. ``ceiling`` is what no mechanism that loses no
+    more quality can exceed against an adversary who remembers every release, and ``kept`` the share of it that is left
+    against the filter. ``worst_loss`` is the largest expected loss given the releases that the codebook remembers, its
+    history: it keeps its budget so, for the profile that it was designed for. Given *every* release so far the expected
+    loss may still exceed the budget: ``over_budget`` is the share of accesses at which it does, and
+    ``worst_loss_given_all`` the largest found, which grows with the walks. ``gain`` is the share by which the filter's
+    error exceeds that with the codebook beside, where there is one. ``walks`` is 0 where nothing had to be simulated.
     """
 
     window: Estimate
@@ -75,49 +76,117 @@ class Label:
         for less, more in (*itertools.pairwise(in_order), (self.filter, Estimate(self.ceiling))):
             allowed = FAR * (less - less.interval[0] + more.interval[1] - more) + ROUNDING * max(1.0, more)
             if less > more + allowed:
-                raise CertificateError(f"An adversary who knows more errs more: {less:.9g} against {more:.9g}.")
+                raise CertificateError(
+                    f"An adversary who knows more has a larger error: {less:.9g} against {more:.9g}."
+                )
+
+    @property
+    def errors(self) -> dict[str, Estimate]:
+        """The expected error of every adversary that has something to guess, by name."""
+        found = {str(one): getattr(self, one) for one in Adversary}
+        return {name: error for name, error in found.items() if error is not None}
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the expected error of every adversary between 0 and the prior risk; returns the axes."""
+        from hideseek.plots.labels import draw_label
+
+        return draw_label(self.errors, self.prior_risk, self.ceiling, ax)
+
+    def __repr__(self) -> str:
+        errors = ", ".join(f"{name}={error.in_words()}" for name, error in self.errors.items())
+        kept = f"kept={self.kept.in_words()} of ceiling={self.ceiling:.6g}, prior_risk={self.prior_risk:.6g}"
+        return f"Label({errors},\n      {kept},\n      quality_loss={self.quality_loss:.6g}, accesses={self.accesses})"
+
+    def _repr_html_(self) -> str:
+        facts: dict[str, object] = {name: error.in_words() for name, error in self.errors.items()}
+        for name in ("prior_risk", "ceiling", "kept", "quality_loss", "worst_loss", "over_budget", "gain"):
+            value = getattr(self, name)
+            if value is not None:
+                facts[name] = Estimate.exactly(value).in_words()
+        return html_table("Label", facts | {"accesses": self.accesses, "walks": self.walks})
 
 
 @checked
 def evaluate(
     codebook: Codebook,
     profile: Profile,
+    *,
     accesses: int = ACCESSES,
     walks: int = WALKS,
     seed: int = 0,
     progress: Advance | None = None,
     beside: Codebook | None = None,
 ) -> Label:
-    """What a codebook is worth in a run from the first access on, against all adversaries, when people move like this.
+    """The label of a codebook: its privacy and quality in a run from the first access on, against all adversaries.
 
-    The profile may be another than the codebook was designed for; the adversaries know it. What cannot be enumerated
-    is estimated from as many ``walks``, with 95 % confidence intervals; ``progress`` is called with what is being done,
-    how much is done and how much there is. The label tells the gain over a codebook ``beside``, such as one that
-    was designed without looking ahead.
+    Parameters
+    ----------
+    codebook, profile
+        What exposes, and how the person moves: perhaps not as the codebook was designed for. The adversaries know both.
+    accesses
+        How long the run is.
+    walks, seed
+        How many walks to simulate where the exposed sequences cannot be enumerated, for 95 % confidence intervals.
+    progress
+        Called with what is being done, how much is done and how much there is.
+    beside
+        Another codebook, such as one that was designed without looking ahead: the label says the gain over it.
 
-    >>> from hideseek.designing.designer import design
-    >>> from hideseek.model.markov import MarkovProfile
-    >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    >>> codebook = design(profile, Scenario.past_present(1), 1 - np.eye(2), 1 - np.eye(2), budget=0.15)
+    Returns
+    -------
+    Label
+        All numbers are averages over the accesses, errors in units of the codebook's privacy metric.
+
+    Examples
+    --------
+    >>> from hideseek import MarkovProfile, Scenario, design
+    >>> profile, differ = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]), 1 - np.eye(2)
+    >>> codebook = design(
+    ...     profile, scenario=Scenario.past_present(1), privacy=differ, quality=differ, budget=0.15
+    ... )
     >>> label = evaluate(codebook, profile, accesses=8)
     >>> f"{label.smoother:.3f} {label.filter:.3f} {label.window:.3f} {label.prior_risk:.3f}", label.filter.exact
     ('0.132 0.150 0.150 0.333', True)
     """
+    run = run_of(codebook, profile, accesses)
+    whole_number(walks, "walks", "evaluate", least=2)
+    whole_number(seed, "seed", "evaluate", least=0)
+    refuse_many(run, walks)
+    label = labelled(run, codebook, walks, seed, progress)
+    if beside is None:
+        return label
+    other = evaluate(beside, profile, accesses=accesses, walks=walks, seed=seed)
+    return replace(label, gain=more(label.filter, other.filter))
+
+
+def run_of(codebook: Codebook, profile: Profile, accesses: int) -> Run:
+    """The run of a codebook; refuse a profile over other regions."""
     owner = "evaluate"
     if not isinstance(codebook, Codebook):
         raise broken_rule("codebook", owner, "a Codebook", type(codebook).__name__)
-    course = Course(codebook, profile, None, accesses, owner)
+    run = Run(codebook, profile, accesses=accesses, owner=owner)
     regions = getattr(profile, "regions", None)
     if None not in (regions, codebook.regions) and regions != codebook.regions:
         way_out = "Learn it on the same grid, box or places."
         raise broken_rule("profile", owner, "one over the regions of the codebook", "other regions", way_out)
-    course.refuse_many(walks)
-    carried = carry(course)
-    adversaries = [adversary for adversary in LASTING if adversary is not Adversary.IN_BETWEEN or course.between]
-    found = estimates(course, adversaries, walks, seed, progress, owner)
-    prior_risk, most = float(course.prior_risks.mean()), ceiling(course, codebook, carried.loss)
-    losses, weights = losses_given_everything(course, codebook.quality, walks, seed)
+    return run
+
+
+def labelled(run: Run, codebook: Codebook, walks: int, seed: int, progress: Advance | None) -> Label:
+    """The label, with the errors of all adversaries and the losses from one pass over the exposed sequences."""
+    carried = carry(run)
+    adversaries = [one for one in REMEMBERING if one is not Adversary.IN_BETWEEN or run.between]
+
+    def errors_and_losses(read: Forward) -> FloatArray:
+        scores = scored(run, read, adversaries).reshape(2 * len(adversaries), -1)
+        return np.concatenate([scores, losses_given_all(run, read, codebook.quality)])
+
+    values, weights = over_sequences(run, errors_and_losses, walks, seed, progress)
+    scores, losses = np.split(values, [2 * len(adversaries)])
+    pairs = zip(adversaries, scores.reshape(len(adversaries), 2, -1), strict=True)
+    found = {adversary: error_and_hit(run, own, weights) for adversary, own in pairs}
     over = (losses > codebook.budget * (1 + ROUNDING)).mean(axis=0)
+    most = ceiling(run, codebook, carried.loss)
     return Label(
         window=Estimate(carried.error.mean(), hit_rate=Estimate(carried.hit.mean())),
         filter=found[Adversary.FILTER],
@@ -127,16 +196,13 @@ def evaluate(
         in_between=found.get(Adversary.IN_BETWEEN),
         quality_loss=float(carried.loss.mean()),
         worst_loss=float(carried.worst_loss.max()),
-        over_budget=estimated(course, over, weights),
+        over_budget=estimated(run, over, weights),
         worst_loss_given_all=float(losses.max()),
-        prior_risk=prior_risk,
+        prior_risk=float(run.prior_risks.mean()),
         ceiling=most,
         kept=share(found[Adversary.FILTER], most),
-        accesses=course.accesses,
-        walks=0 if course.sequences else walks,
-        gain=None
-        if beside is None
-        else more(found[Adversary.FILTER], evaluate(beside, profile, accesses, walks, seed).filter),
+        accesses=run.accesses,
+        walks=0 if enumerable(run) else walks,
     )
 
 
@@ -156,57 +222,57 @@ def more(one: Estimate, other: Estimate) -> Estimate:
 
 
 def share(part: Estimate, whole: float) -> Estimate:
-    """A part of a whole that it cannot exceed; all of nothing is kept."""
+    """A part of a whole that it cannot exceed; all of a whole of 0 is kept."""
     low, at, high = (
         min(number / whole, 1.0) if whole else 1.0 for number in (part.interval[0], part, part.interval[1])
     )
     return Estimate(at, None if part.exact else (low, high))
 
 
-def ceiling(course: Course, codebook: Codebook, loss: FloatArray) -> float:
-    """What no mechanism that loses as little can exceed against the filter, in the mean over a run.
+def ceiling(run: Run, codebook: Codebook, loss: FloatArray) -> float:
+    """What no mechanism that loses as little can exceed against the filter, on average over a run.
 
-    The value of a game in which the mechanism knows all that matters is concave in the law and the budget. So a
-    mechanism that does something else after every history, for the law given this history, has no more in the mean
-    than the best one for the law and the budget in the mean, which remembers nothing.
+    The value of a game in which the mechanism knows all that matters is concave in the prior and the budget. So a
+    mechanism that does something else after every history, for the belief given this history, has on average no more
+    than the best one for the average belief and the average budget, which remembers nothing.
     """
     kinds: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
-    for access in range(course.accesses):
-        scenario = course.kind(access).scenario
+    for access in range(run.accesses):
+        scenario = run.kind(access).scenario
         kinds.setdefault((scenario.target, scenario.quality), []).append(access)
     total = 0.0
     for (target, quality), own in kinds.items():
-        most = float(course.prior_risks[own].sum())
+        most = float(run.prior_risks[own].sum())
         if not codebook.quality.looks_back:
             everything = tuple(sorted({*target, *quality}))
             release = codebook.scenario.release
             scenario = Scenario(target, release=release, quality=quality, known=everything)
             # under another profile than its own the codebook may lose more than its budget
             budget = max(codebook.budget, float(loss[own].mean()))
-            law = average_law(course, own, everything)
+            prior = average_prior(run, own, everything)
             try:
                 game = Game.from_scenario(
-                    course.profile,
+                    run.profile,
                     scenario,
-                    privacy=course.privacy,
+                    privacy=run.privacy,
                     quality=codebook.quality,
                     budget=budget,
-                    distribution=law,
+                    distribution=prior,
                 )
             except SizeError:  # the risk without any release is a ceiling too
                 total += most
                 continue
             most = min(most, len(own) * solve(game).bound)
         total += most
-    return total / course.accesses
+    return total / run.accesses
 
 
-def average_law(course: Course, accesses: Sequence[int], offsets: tuple[int, ...]) -> Trajectories:
-    """The law of the true places at these offsets, in the mean over some accesses."""
+def average_prior(run: Run, accesses: Sequence[int], offsets: tuple[int, ...]) -> Trajectories:
+    """The distribution of the true places at these offsets, averaged over some accesses."""
     places, weights = [], []
     for access in accesses:
-        step = access * course.every + course.reach
-        places.append(course.places_at(step, course.times(access, offsets)))
-        weights.append(course.prior[step][:, 0] / len(accesses))
+        step = access * run.every + run.reach
+        places.append(run.places_at(step, run.times(access, offsets)))
+        weights.append(run.prior[step][:, 0] / len(accesses))
     sequences, probability = merged(np.vstack(places), np.concatenate(weights))
     return Trajectories(offsets, sequences, probability)

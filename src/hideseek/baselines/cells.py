@@ -1,4 +1,4 @@
-"""Noise around a place, told as the nearest place: how much of it falls into every place's Voronoi cell.
+"""Noise around a place, released as the nearest place: how much of it falls into every place's Voronoi cell.
 
 Let the noise v have the density exp(-N(v)) / Z, with N a norm and Z twice the area of its unit ball. What lies beyond
 an edge between two cells, as seen from the noise's centre, is
@@ -51,7 +51,7 @@ class Edges:
 
 
 def on_plane(points: FloatArray, owner: str, rule: str = "finite numbers, [point, 2]") -> None:
-    """Refuse what are not points [point, 2]."""
+    """Refuse anything but points [point, 2]."""
     if points.ndim != 2 or points.shape[1] != 2 or not len(points) or not np.isfinite(points).all():
         raise broken_rule("points", owner, rule, f"the shape {points.shape}")
 
@@ -93,10 +93,10 @@ def where_below(rate: FloatArray, room: FloatArray) -> tuple[FloatArray, FloatAr
     return low, high
 
 
-def nearest_place_law(
+def nearest_place_distribution(
     points: FloatArray, edges: Edges, centres: IntArray, flow: Callable[[FloatArray], FloatArray]
 ) -> FloatArray:
-    """The law of the place nearest to noise around places, [centre, place]; ``flow`` is that across each edge."""
+    """The distribution of the place nearest to noise around places, [centre, place]; ``flow`` is that across edges."""
     flows = flow(points[centres]).T
     table = np.eye(len(points))[centres]
     np.subtract.at(table.T, edges.one, flows)
@@ -213,7 +213,7 @@ def mean_tail(start: FloatArray, end: FloatArray) -> FloatArray:
 
 
 def nearest_place_on_line(points: FloatArray, centres: IntArray, scale: FloatArray) -> FloatArray:
-    """The law of the place nearest to Laplace noise along a line, [centre, place]; ``scale`` is its scale as a vector.
+    """The distribution of the place nearest to Laplace noise along a line, [centre, place]; ``scale`` is a vector.
 
     Of places that are equally near all along the line, the first counts.
     """

@@ -44,12 +44,30 @@ EXACT = 1 + 1e-9  # a stretch below is rounding
 
 
 @checked
-def spanner(distance: npt.ArrayLike, dilation: float) -> IntArray:
+def spanner(distance: npt.ArrayLike, *, dilation: float) -> IntArray:
     """Pairs of places [edge, 2] that connect all places by paths at most ``dilation`` times as long as the distances.
 
     Greedy: from the nearest pair to the furthest, a pair becomes an edge unless the edges so far already have such a
     path for it. A dilation of 1 leaves out just those pairs that others explain exactly.
 
+    Parameters
+    ----------
+    distance
+        d[place, place], symmetric, more than 0 between different places.
+    dilation
+        How many times as long a path may be, >= 1.
+
+    Returns
+    -------
+    array [edge, 2]
+        The pairs, from the nearest to the furthest.
+
+    References
+    ----------
+    Bordenabe, Chatzikokolakis and Palamidessi: Optimal geo-indistinguishable mechanisms for location privacy. CCS 2014.
+
+    Examples
+    --------
     >>> spanner([[0, 1, 2], [1, 0, 1], [2, 1, 0]], dilation=1).tolist()
     [[0, 1], [1, 2]]
     """
@@ -86,13 +104,35 @@ def between_places(distance: npt.ArrayLike, owner: str) -> FloatArray:
 
 @checked
 def geo_indistinguishable_rows(
-    distance: npt.ArrayLike, epsilon: float, releases: int, dilation: float = 1.0
+    distance: npt.ArrayLike, *, epsilon: float, releases: int, dilation: float = 1.0
 ) -> LinearRows:
     """The rows under which every mechanism is ``epsilon``-geo-indistinguishable, for all pairs of places.
 
     They stand for the edges of a :func:`spanner`, at epsilon over the dilation that it really has. With a dilation of 1
     they mean the same as the rows of all pairs; a little more leaves few rows, a little stricter than asked.
 
+    Parameters
+    ----------
+    distance
+        d[place, place], in metres, symmetric.
+    epsilon
+        Per metre, > 0.
+    releases
+        How many releases the mechanism has.
+    dilation
+        Of the spanner, >= 1.
+
+    Returns
+    -------
+    LinearRows
+        Linear constraints on f(o|i), for a :class:`Game`.
+
+    References
+    ----------
+    Bordenabe, Chatzikokolakis and Palamidessi: Optimal geo-indistinguishable mechanisms for location privacy. CCS 2014.
+
+    Examples
+    --------
     >>> rows = geo_indistinguishable_rows([[0, 1], [1, 0]], epsilon=np.log(2), releases=2)
     >>> rows.matrix.toarray()
     array([[ 0.5,  0. , -1. ,  0. ],
@@ -103,7 +143,7 @@ def geo_indistinguishable_rows(
     owner = "geo_indistinguishable_rows"
     apart = between_places(distance, owner)
     epsilon = scalar(epsilon, "epsilon", owner, "a finite number > 0", least=np.finfo(float).tiny)
-    edges = spanner(apart, dilation)
+    edges = spanner(apart, dilation=dilation)
     likelier, other = np.vstack([edges, edges[:, ::-1]]).T
     row = np.arange(len(likelier))
     # divided by exp(epsilon d), which may be more than a float can hold
@@ -119,19 +159,37 @@ def stretch(apart: FloatArray, edges: IntArray) -> float:
 
 
 @checked
-def optimal_geo_indistinguishable(setting: Setting, epsilon: float, dilation: float | None = None) -> LeastLoss:
-    """The ``epsilon``-geo-indistinguishable mechanism of least expected quality loss; epsilon is per metre.
+def optimal_geo_indistinguishable(setting: Setting, *, epsilon: float, dilation: float | None = None) -> LeastLoss:
+    """The ``epsilon``-geo-indistinguishable mechanism of least expected quality loss.
 
-    Up to a hundred places it is the cheapest of all. Beyond, or with a ``dilation`` above 1, it is the cheapest that
-    keeps the rows of a spanner, which are fewer and stricter; what that costs at most is the ``gap``: none of these
-    loses less than ``within``, and no epsilon-geo-indistinguishable mechanism less than ``bound``.
+    Parameters
+    ----------
+    setting
+        The person, and the metric of the loss.
+    epsilon
+        Per metre, > 0.
+    dilation
+        Of the spanner whose rows are kept, by default 1 (all pairs) up to a hundred places, and 1.1 beyond.
 
+    Returns
+    -------
+    LeastLoss
+        The cheapest mechanism of all, or of those that keep the rows of a spanner, which are fewer and stricter. What
+        that costs at most is the ``gap``: none of these loses less than ``within``, and no geo-indistinguishable
+        mechanism less than ``bound``.
+
+    References
+    ----------
+    Bordenabe, Chatzikokolakis and Palamidessi: Optimal geo-indistinguishable mechanisms for location privacy. CCS 2014.
+
+    Examples
+    --------
     >>> from hideseek.metrics import distance, hamming
     >>> from hideseek.model.markov import MarkovProfile
     >>> from hideseek.model.regions import Places
     >>> two = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Places([0.0, 0.0], [0.0, 0.01]))
     >>> setting = Setting(two, privacy=hamming(), quality=distance(two.regions))
-    >>> best = optimal_geo_indistinguishable(setting, np.log(3) / setting.metres[0, 1])
+    >>> best = optimal_geo_indistinguishable(setting, epsilon=np.log(3) / setting.metres[0, 1])
     >>> best.mechanism.table.round(6).tolist()
     [[0.75, 0.25], [0.25, 0.75]]
     """
@@ -144,20 +202,41 @@ def optimal_geo_indistinguishable(setting: Setting, epsilon: float, dilation: fl
 
 
 @checked
-def joint_optimum(setting: Setting, epsilon: float, budget: float, dilation: float | None = None) -> Solution:
-    """The most private of the ``epsilon``-geo-indistinguishable mechanisms within a budget (Shokri 2014).
+def joint_optimum(setting: Setting, *, budget: float, epsilon: float, dilation: float | None = None) -> Solution:
+    """The most private of the ``epsilon``-geo-indistinguishable mechanisms within a budget.
 
-    Whoever guesses errs as much as any such mechanism can make him, and two places are told apart no more than epsilon
-    allows even by somebody with another prior. Beyond a hundred places, or with a ``dilation`` above 1, it is the most
-    private that keeps the rows of a spanner: its status says so, ``within`` is the bound of these, and ``bound`` that
-    of all.
+    The adversary's expected error is as large as any such mechanism can make it, and even an adversary with another
+    prior tells two places apart no better than epsilon allows.
 
+    Parameters
+    ----------
+    setting
+        The person, and the metrics of the error and of the loss.
+    budget
+        The largest expected loss, in units of the quality metric.
+    epsilon
+        Per metre, > 0.
+    dilation
+        Of the spanner whose rows are kept, by default 1 (all pairs) up to a hundred places, and 1.1 beyond.
+
+    Returns
+    -------
+    Solution
+        With a spanner its status says so, ``within`` bounds the mechanisms that keep the rows of the spanner, and
+        ``bound`` all geo-indistinguishable ones.
+
+    References
+    ----------
+    Shokri: Privacy games: Optimal user-centric data obfuscation. PoPETs 2015.
+
+    Examples
+    --------
     >>> from hideseek.metrics import distance
     >>> from hideseek.model.markov import MarkovProfile
     >>> from hideseek.model.regions import Places
     >>> two = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Places([0.0, 0.0], [0.0, 0.01]))
     >>> setting = Setting(two, privacy=distance(two.regions), quality=distance(two.regions))
-    >>> best = joint_optimum(setting, np.log(3) / setting.metres[0, 1], budget=0.3 * setting.metres[0, 1])
+    >>> best = joint_optimum(setting, budget=0.3 * setting.metres[0, 1], epsilon=np.log(3) / setting.metres[0, 1])
     >>> f"{best.privacy / setting.metres[0, 1]:.6f}"
     '0.300000'
     """
@@ -182,18 +261,50 @@ def with_rows(setting: Setting, epsilon: float, dilation: float | None) -> tuple
     apart = setting.metres[np.ix_(places, places)]
     if dilation is None:
         dilation = 1.0 if len(apart) <= AFFORDABLE else DILATION
-    strict = replace(game, rows=geo_indistinguishable_rows(apart, epsilon, len(game.releases), dilation))
-    longer = stretch(apart, spanner(apart, dilation))
+
+    def rows_of(rate: float) -> LinearRows:
+        return geo_indistinguishable_rows(apart, epsilon=rate, releases=len(game.releases), dilation=dilation)
+
+    strict = replace(game, rows=rows_of(epsilon))
+    longer = stretch(apart, spanner(apart, dilation=dilation))
     if longer <= EXACT:
         return strict, None
-    return strict, replace(game, rows=geo_indistinguishable_rows(apart, longer * epsilon, len(game.releases), dilation))
+    return strict, replace(game, rows=rows_of(longer * epsilon))
 
 
 @checked
-def with_distortion(setting: Setting, epsilon: float) -> Mechanism:
-    """The joint optimum at an epsilon, for what the cheapest mechanism loses at half of it.
+def with_distortion(setting: Setting, *, epsilon: float) -> Mechanism:
+    """The joint optimum at an epsilon, with the budget that the cheapest mechanism takes at half of it.
 
-    For what the cheapest loses at the same epsilon there would be little to choose.
+    With the budget that the cheapest takes at the same epsilon there would be little to choose.
+
+    Parameters
+    ----------
+    setting
+        The person, and the metrics of the error and of the loss.
+    epsilon
+        Per metre, > 0.
+
+    Returns
+    -------
+    Mechanism
+        f[place, release].
+
+    References
+    ----------
+    Shokri: Privacy games: Optimal user-centric data obfuscation. PoPETs 2015.
+
+    Examples
+    --------
+    >>> from hideseek.metrics import distance
+    >>> from hideseek.model.markov import MarkovProfile
+    >>> from hideseek.model.regions import Places
+    >>> two = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Places([0.0, 0.0], [0.0, 0.01]))
+    >>> setting = Setting(two, privacy=distance(two.regions), quality=distance(two.regions))
+    >>> with_distortion(setting, epsilon=2 * np.log(3) / setting.metres[0, 1]).table.round(3)
+    array([[0.75, 0.25],
+           [0.25, 0.75]])
     """
-    losses = [optimal_geo_indistinguishable(setting, share * epsilon).quality_loss for share in (0.5, 1.0)]
-    return joint_optimum(setting, epsilon, max(losses)).mechanism  # next to no loss, rounding may turn them round
+    losses = [optimal_geo_indistinguishable(setting, epsilon=share * epsilon).quality_loss for share in (0.5, 1.0)]
+    # next to no loss, rounding may exchange them
+    return joint_optimum(setting, budget=max(losses), epsilon=epsilon).mechanism

@@ -1,4 +1,4 @@
-"""Planar Laplace noise: drawn exactly, as a table over places, and remapped to what costs least."""
+"""Planar Laplace noise: drawn exactly, as a table over places, and remapped to the releases of least loss."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import lambertw
 
-from hideseek.baselines.cells import nearest_place_law, on_plane, round_flow, voronoi_edges
+from hideseek.baselines.cells import nearest_place_distribution, on_plane, round_flow, voronoi_edges
 from hideseek.errors import broken_rule
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
@@ -19,12 +19,33 @@ POSITIVE = np.finfo(float).tiny
 
 
 @checked
-def draw_planar_laplace(points: FloatArray, epsilon: float, generator: np.random.Generator) -> FloatArray:
-    """One noisy point for each point: density epsilon^2 / 2pi exp(-epsilon r) at the distance r (Andres et al. 2013).
+def draw_planar_laplace(points: FloatArray, *, epsilon: float, generator: np.random.Generator) -> FloatArray:
+    """One noisy point for each point, with the density  epsilon^2 / 2pi exp(-epsilon r)  at the distance r.
 
-    The distance inverts its law, 1 - (1 + epsilon r) exp(-epsilon r). For simulation: the generator is not secure.
+    The distance is drawn by inverting its distribution function, 1 - (1 + epsilon r) exp(-epsilon r).
 
-    >>> noisy = draw_planar_laplace(np.zeros((10_000, 2)), 0.01, np.random.default_rng(0))
+    Parameters
+    ----------
+    points
+        On a plane, in metres, [point, 2].
+    epsilon
+        Per metre, > 0; the mean distance is 2 / epsilon.
+    generator
+        For simulation: it is not cryptographically secure.
+
+    Returns
+    -------
+    array [point, 2]
+        In metres.
+
+    References
+    ----------
+    Andrés, Bordenabe, Chatzikokolakis and Palamidessi: Geo-indistinguishability: Differential privacy for
+    location-based systems. CCS 2013.
+
+    Examples
+    --------
+    >>> noisy = draw_planar_laplace(np.zeros((10_000, 2)), epsilon=0.01, generator=np.random.default_rng(0))
     >>> bool(abs(np.linalg.norm(noisy, axis=1).mean() - 200) < 5)  # 2 / epsilon
     True
     """
@@ -36,27 +57,69 @@ def draw_planar_laplace(points: FloatArray, epsilon: float, generator: np.random
 
 
 @checked
-def planar_laplace(points: FloatArray, epsilon: float) -> Mechanism:
-    """Planar Laplace noise around the true place, released as the place nearest to it (Andres et al. 2013).
+def planar_laplace(points: FloatArray, *, epsilon: float) -> Mechanism:
+    """Planar Laplace noise around the true place, released as the place nearest to it.
 
     It is epsilon-geo-indistinguishable on the plane: f(o|i) <= exp(epsilon d(i, j)) f(o|j). The table holds the exact
     probabilities of the places' Voronoi cells.
 
+    Parameters
+    ----------
+    points
+        Two or more different places on a plane, in metres, [place, 2].
+    epsilon
+        Per metre, > 0.
+
+    Returns
+    -------
+    Mechanism
+        f[place, release].
+
+    References
+    ----------
+    Andrés, Bordenabe, Chatzikokolakis and Palamidessi: Geo-indistinguishability: Differential privacy for
+    location-based systems. CCS 2013.
+
+    Examples
+    --------
     >>> planar_laplace(np.array([[0.0, 0.0], [1.0, 0.0]]), epsilon=2.0).table.round(6)
     array([[0.761487, 0.238513],
            [0.238513, 0.761487]])
     """
     rate = scalar(epsilon, "epsilon", "planar_laplace", "a number > 0", POSITIVE)
     edges = voronoi_edges(points)
-    return Mechanism(nearest_place_law(points, edges, np.arange(len(points)), round_flow(edges, rate)))
+    return Mechanism(nearest_place_distribution(points, edges, np.arange(len(points)), round_flow(edges, rate)))
 
 
 @checked
 def remapped(mechanism: Mechanism, game: Game) -> Mechanism:
-    """Replace each release by the one that costs least in expectation, given it (Chatzikokolakis et al. 2017).
+    """Replace each release by the one with the least expected loss, given the release.
 
-    No true place is looked at, so what was promised about the mechanism still holds.
+    No true place is looked at, so every guarantee of the mechanism still holds.
 
+    Parameters
+    ----------
+    mechanism
+        f[input, release].
+    game
+        Its costs C[i, o] decide which release costs least.
+
+    Returns
+    -------
+    Mechanism
+        Of the same shape.
+
+    Raises
+    ------
+    ParameterError
+        If the mechanism is not one of the game.
+
+    References
+    ----------
+    Chatzikokolakis, ElSalamouny and Palamidessi: Efficient utility improvement for location privacy. PoPETs 2017.
+
+    Examples
+    --------
     >>> game = Game.from_prior([0.9, 0.1], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)
     >>> remapped(Mechanism([[0.6, 0.4], [0.4, 0.6]]), game).table  # home is likelier whatever is released
     array([[1., 0.],

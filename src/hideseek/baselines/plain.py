@@ -1,4 +1,4 @@
-"""Rivals with a formula: the truth, one place for all, a coin between them, squares, and the exponential mechanism."""
+"""Rivals with a formula: the truth, a constant, a coin between them, squares, and the exponential mechanism."""
 
 from __future__ import annotations
 
@@ -18,6 +18,18 @@ from hideseek.util.checks import nonnegative, scalar
 def truth(game: Game) -> Mechanism:
     """Release the place itself.
 
+    Parameters
+    ----------
+    game
+        What the inputs and the releases are.
+
+    Returns
+    -------
+    Mechanism
+        f(o|i) = 1 where o is i.
+
+    Examples
+    --------
     >>> truth(Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)).table
     array([[1., 0.],
            [0., 1.]])
@@ -28,8 +40,20 @@ def truth(game: Game) -> Mechanism:
 
 @checked
 def constant(game: Game) -> Mechanism:
-    """Always release the one place that costs least on the whole: the adversary learns nothing.
+    """Always release the one place with the least expected loss: the adversary learns nothing.
 
+    Parameters
+    ----------
+    game
+        Its costs C[i, o] decide which place that is.
+
+    Returns
+    -------
+    Mechanism
+        The same release for every input.
+
+    Examples
+    --------
     >>> constant(Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)).table
     array([[1., 0.],
            [1., 0.]])
@@ -40,10 +64,29 @@ def constant(game: Game) -> Mechanism:
 
 
 @checked
-def coin(game: Game, probability: float) -> Mechanism:
-    """With this probability the constant place, else the truth (Oya, Troncoso and Perez-Gonzalez 2017).
+def coin(game: Game, *, probability: float) -> Mechanism:
+    """With this probability the constant place, else the truth.
 
-    >>> coin(Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1), 0.25).table
+    Parameters
+    ----------
+    game
+        What the inputs and the releases are, and their costs.
+    probability
+        Of the constant place, from 0 to 1.
+
+    Returns
+    -------
+    Mechanism
+        The mixture of :func:`constant` and :func:`truth`.
+
+    References
+    ----------
+    Oya, Troncoso and Pérez-González: Back to the drawing board: Revisiting the design of optimal location
+    privacy-preserving mechanisms. CCS 2017.
+
+    Examples
+    --------
+    >>> coin(Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1), probability=0.25).table
     array([[1.  , 0.  ],
            [0.25, 0.75]])
     """
@@ -55,21 +98,39 @@ def coin(game: Game, probability: float) -> Mechanism:
 
 
 @checked
-def uniform_squares(points: FloatArray, half_side: float) -> Mechanism:
-    """Any place in the square around the true one, all alike: the naive user of the paper's Trajectory Privacy.
+def uniform_squares(points: FloatArray, *, half_side: float) -> Mechanism:
+    """Any place in the square around the true one, with equal probabilities.
 
-    A place is in the square if its centre is, that is within ``half_side`` metres east to west and north to south. As
-    squares grow, places come in one by one; between two such sizes their tables are mixed in proportion, so that the
-    quality loss has no jumps.
+    A place is in the square if its centre is. As squares grow, places come in one by one; between two such sizes their
+    tables are mixed in proportion, so that the quality loss has no jumps.
 
-    >>> uniform_squares(np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]), 1.0).table.round(3)
+    Parameters
+    ----------
+    points
+        The places on a plane, in metres, [place, 2].
+    half_side
+        How far the square reaches to the east, west, north and south, in metres, >= 0.
+
+    Returns
+    -------
+    Mechanism
+        f[place, release].
+
+    References
+    ----------
+    Theodorakopoulos, Shokri, Troncoso, Hubaux and Le Boudec: Prolonging the hide-and-seek game: Optimal trajectory
+    privacy for location-based services. WPES 2014 (its naive user).
+
+    Examples
+    --------
+    >>> uniform_squares(np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]]), half_side=1.0).table.round(3)
     array([[0.5  , 0.5  , 0.   ],
            [0.333, 0.333, 0.333],
            [0.   , 0.5  , 0.5  ]])
     """
     half = scalar(half_side, "half_side", "uniform_squares")
     on_plane(points, "uniform_squares")
-    away = np.abs(points[:, None] - points).max(axis=2).round(3)  # what is as far to the millimetre comes in together
+    away = np.abs(points[:, None] - points).max(axis=2).round(3)  # places as far to the millimetre come in together
     smaller, larger = away[away <= half].max(), away[away > half].min(initial=np.inf)
     share = (half - smaller) / (larger - smaller)
     inside = (away <= smaller).astype(float), (away <= larger).astype(float)
@@ -78,12 +139,30 @@ def uniform_squares(points: FloatArray, half_side: float) -> Mechanism:
 
 
 @checked
-def exponential(distances: npt.ArrayLike, epsilon: float) -> Mechanism:
-    """f(o|i) proportional to exp(-epsilon d(i, o) / 2): epsilon-geo-indistinguishable (McSherry and Talwar 2007).
+def exponential(distances: npt.ArrayLike, *, epsilon: float) -> Mechanism:
+    """The exponential mechanism:  f(o|i) ~ exp(-epsilon d(i, o) / 2),  which is epsilon-geo-indistinguishable.
 
     Half of epsilon pays for the distance, the other half for the normaliser, which depends on the place too.
 
-    >>> exponential([[0, 2], [2, 0]], np.log(3)).table
+    Parameters
+    ----------
+    distances
+        d[place, release], in metres.
+    epsilon
+        Per metre, >= 0.
+
+    Returns
+    -------
+    Mechanism
+        f[place, release].
+
+    References
+    ----------
+    McSherry and Talwar: Mechanism design via differential privacy. FOCS 2007.
+
+    Examples
+    --------
+    >>> exponential([[0, 2], [2, 0]], epsilon=np.log(3)).table
     array([[0.75, 0.25],
            [0.25, 0.75]])
     """

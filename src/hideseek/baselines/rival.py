@@ -18,14 +18,14 @@ from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 
-METRES_A_DEGREE = 111_195.0  # of latitude, in the mean
+METRES_PER_DEGREE = 111_195.0  # of latitude, on average
 FINE, COARSE = 1e-3, 1e3  # dials in metres turn from this share of the shortest distance to so many times the longest
 
 
 @checked
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Whom a rival protects, and what error and quality mean there.
+    """The person that a rival protects, and the metrics of error and quality.
 
     >>> from hideseek.metrics import distance, hamming
     >>> from hideseek.model.markov import MarkovProfile
@@ -42,12 +42,12 @@ class Setting:
 
     @cached_property
     def game(self) -> Game:
-        """The sporadic game at its saturating budget, in which the prior is the long-run law of the place."""
+        """The sporadic game at its saturating budget, in which the prior is the long-run distribution of the place."""
         return Game.from_scenario(self.profile, Scenario.sporadic(), privacy=self.privacy, quality=self.quality)
 
     @property
     def prior(self) -> FloatArray:
-        """The long-run law of the place."""
+        """The long-run distribution of the place."""
         return self.profile.stationary
 
     @cached_property
@@ -70,7 +70,7 @@ class Setting:
         """The places as on a map whose cells of a grid are all alike: about metres east and north, [place, 2]."""
         latitude, longitude = regions_of(self.profile).centres.T
         east = longitude * np.cos(np.radians(latitude.mean()))
-        return METRES_A_DEGREE * np.stack([east, latitude], axis=1)
+        return METRES_PER_DEGREE * np.stack([east, latitude], axis=1)
 
 
 def in_metres(setting: Setting) -> tuple[float, float]:

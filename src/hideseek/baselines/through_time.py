@@ -7,9 +7,17 @@ from functools import cached_property
 
 import numpy as np
 
-from hideseek.baselines.cells import Edges, Hull, hull_flow, nearest_place_law, nearest_place_on_line, voronoi_edges
+from hideseek.baselines.cells import (
+    Edges,
+    Hull,
+    hull_flow,
+    nearest_place_distribution,
+    nearest_place_on_line,
+    voronoi_edges,
+)
 from hideseek.baselines.laplace import POSITIVE, planar_laplace
 from hideseek.errors import broken_rule
+from hideseek.model.belief import updated
 from hideseek.model.geodesy import plane
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import regions_of
@@ -18,7 +26,7 @@ from hideseek.util.boundary import checked
 from hideseek.util.checks import numbered, scalar, shaped, whole_number
 from hideseek.util.limits import refuse_if_too_large
 
-DELTA = 0.01  # the true place is replaced in one step of a hundred at most, on average: so little is lost without noise
+DELTA = 0.01  # the true place is replaced in at most one step of a hundred on average, so little is lost without noise
 FEWER = "Simulate fewer sequences at a time."
 REMEMBERED = 2**28  # bytes of tables that are kept, since walks return to the same sets of likely places
 
@@ -26,12 +34,19 @@ REMEMBERED = 2**28  # bytes of tables that are kept, since walks return to the s
 @checked
 @dataclass(frozen=True, eq=False)
 class Predictive:
-    """Release the last release again if it still is about right, else fresh noise (Chatzikokolakis et al. 2014).
+    """Release the last release again if it is still about right, else fresh noise.
 
     The prediction passes if its distance from the true place, with Laplace noise of rate ``epsilon_test``, is at most
     ``threshold`` metres; if not, planar Laplace noise of rate ``epsilon_noise`` is released, as at the first step.
     Given the past, a step is (epsilon_test + epsilon_noise)-geo-indistinguishable. The state is the last release.
 
+    References
+    ----------
+    Chatzikokolakis, Palamidessi and Stronati: A predictive differentially-private mechanism for mobility traces.
+    PETS 2014.
+
+    Examples
+    --------
     >>> policy = Predictive(np.array([[0.0, 0.0], [2.0, 0.0]]), epsilon_noise=1.0, epsilon_test=1.0, threshold=0.0)
     >>> policy.tables(policy.after(policy.start(1), np.array([0])))[0].round(2)  # half of the time it passes at 0
     array([[[0.88, 0.12],
@@ -51,7 +66,7 @@ class Predictive:
     @cached_property
     def fresh(self) -> FloatArray:
         """The table of the first step, and of every step whose prediction fails."""
-        return planar_laplace(self.points, self.epsilon_noise).table
+        return planar_laplace(self.points, epsilon=self.epsilon_noise).table
 
     @cached_property
     def passes(self) -> FloatArray:
@@ -91,13 +106,27 @@ class Predictive:
 
 
 @checked
-def predictive(points: FloatArray, noise: float) -> Predictive:
-    """The predictive mechanism with one dial: fresh noise of rate 1 / ``noise`` per metre.
+def predictive(points: FloatArray, *, noise: float) -> Predictive:
+    """The predictive mechanism with one dial.
 
     The threshold is 2 ``noise``, the mean error of fresh noise: a prediction that is no worse than that passes. The
-    test has half the rate of the noise, for a test that costs as much as noise would save nothing. A step is
+    test has half the rate of the noise, as a test that costs as much as noise would save nothing. A step is
     1.5 / noise-geo-indistinguishable.
 
+    Parameters
+    ----------
+    points
+        The places on a plane, in metres, [place, 2].
+    noise
+        Fresh noise has the rate 1 / ``noise`` per metre, > 0.
+
+    Returns
+    -------
+    Predictive
+        A policy: it adapts to what it exposed.
+
+    Examples
+    --------
     >>> predictive(np.array([[0.0, 0.0], [900.0, 0.0]]), noise=100.0).threshold
     200.0
     """
@@ -108,14 +137,20 @@ def predictive(points: FloatArray, noise: float) -> Predictive:
 @checked
 @dataclass(frozen=True, eq=False)
 class DeltaLocationSet:
-    """K-norm noise that tells no two likely places apart by more than exp(epsilon) (Xiao and Xiong 2015).
+    """K-norm noise that tells no two likely places apart by more than exp(epsilon).
 
     The likely places are the fewest that hold 1 - ``delta`` of the belief, given all releases before; the noise has the
     density exp(-epsilon ||z - x||_K) around the true place x, K being the convex hull of their differences, and the
-    place nearest to it is released. (The paper draws it where K is round and maps it back, which changes how it is
-    drawn, and not its law.) If the likely places lie on a line, so does the noise; if there is one, it is released. A
+    place nearest to it is released. (The paper draws it where K is round and maps it back: another way to draw from
+    the same distribution.) If the likely places lie on a line, so does the noise; if there is one, it is released. A
     true place that is not likely is replaced by the nearest that is. The state is the belief.
 
+    References
+    ----------
+    Xiao and Xiong: Protecting locations with differential privacy under temporal correlations. CCS 2015.
+
+    Examples
+    --------
     >>> from hideseek.model.regions import Places
     >>> two = MarkovProfile.from_matrix([[0.9, 0.1], [0.1, 0.9]], Places([0.0, 0.0], [0.0, 0.01]))
     >>> policy = DeltaLocationSet(two, epsilon=np.log(4))
@@ -155,7 +190,7 @@ class DeltaLocationSet:
         return self.profile.places
 
     def start(self, sequences: int) -> FloatArray:
-        """Before anything is exposed, the belief is the long-run law."""
+        """Before anything is exposed, the belief is the long-run distribution."""
         count = whole_number(sequences, "sequences", "DeltaLocationSet.start", least=0)
         refuse_if_too_large(8 * count * self.symbols, f"The beliefs of {count} sequences", FEWER)
         return np.tile(self.profile.stationary, (count, 1))
@@ -186,7 +221,9 @@ class DeltaLocationSet:
             elif hull.flat:
                 rows = nearest_place_on_line(self.points, likely, hull.longest / self.epsilon)
             else:
-                rows = nearest_place_law(self.points, self.edges, likely, hull_flow(self.edges, hull, self.epsilon))
+                rows = nearest_place_distribution(
+                    self.points, self.edges, likely, hull_flow(self.edges, hull, self.epsilon)
+                )
             away = np.linalg.norm(self.points[:, None] - self.points[likely], axis=2)
             self.made[key] = rows[away.argmin(axis=1)]
         return self.made[key]
@@ -198,10 +235,9 @@ class DeltaLocationSet:
         return tables.reshape(-1, self.symbols, self.symbols), which.ravel()
 
     def after(self, state: FloatArray, exposed: IntArray) -> FloatArray:
-        """The belief by Bayes' rule, one step on; what the tables cannot produce tells nothing."""
+        """The belief by Bayes' rule, one step later; what the tables cannot produce reveals nothing."""
         tables, which = self.tables(state)
         shaped(exposed, (len(state),), "exposed", "DeltaLocationSet.after")
         numbered(exposed, self.symbols, "exposed", "DeltaLocationSet.after")
-        weight = state * tables[which, :, exposed]
-        weight = np.where(weight.any(axis=1, keepdims=True), weight, state)
-        return np.asarray((weight / weight.sum(axis=1, keepdims=True)) @ self.profile.transition)
+        belief, probability = updated(state.T, tables[which, :, exposed].T)
+        return np.where(probability > 0, belief, state.T).T @ self.profile.transition

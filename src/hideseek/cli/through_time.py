@@ -52,11 +52,14 @@ from hideseek.model.profile import regions_of
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.plan_file import load_plan, save_plan
-from hideseek.planning.planner import DISCOUNT, WALKS, Mode, Outlook, train
-from hideseek.planning.simulation import FOR_WHOM, STEPS, follow
+from hideseek.planning.simulation import ACCESSES as STEPS
+from hideseek.planning.simulation import FOR_WHOM, follow
 from hideseek.planning.simulation import WALKS as LEAST_STEPS
+from hideseek.planning.training import DISCOUNT, WALKS
+from hideseek.planning.training import plan as train
 from hideseek.storage.profile_file import load_profile
 from hideseek.util.checks import whole_number
+from hideseek.util.choices import Mode, Outlook
 
 commands = typer.Typer()
 COMPARED = 100  # accesses, and walks, to tell what planning ahead gains
@@ -105,7 +108,7 @@ def design_command(
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
     planner, gain = None, None
     if farsighted:
-        game = BeliefGame.of(profile, d_p, d_q, allowed, scenario)
+        game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)
         with counting_bar("planning") as advance:
             planner = train(game, progress=lambda done, count, *_: advance("walks", done, count))
     with counting_bar("designing") as advance:
@@ -115,7 +118,7 @@ def design_command(
     if farsighted:
         with counting_bar("comparing") as advance:
             short = design(profile, scenario, d_p, d_q, allowed, steps, gaps, workers=workers, progress=advance)
-            gain = evaluate(codebook, profile, COMPARED, COMPARED, progress=advance, beside=short).gain
+            gain = evaluate(codebook, profile, accesses=COMPARED, walks=COMPARED, progress=advance, beside=short).gain
     if gain is not None and gain < 0:
         codebook = short
     codebook.save(path)
@@ -185,7 +188,9 @@ def evaluate_command(
     codebook = Codebook.load(path)
     with counting_bar("attacking") as advance:
         other = None if beside is None else Codebook.load(beside)
-        label = evaluate(codebook, load_profile(source), accesses, walks, seed, progress=advance, beside=other)
+        label = evaluate(
+            codebook, load_profile(source), accesses=accesses, walks=walks, seed=seed, progress=advance, beside=other
+        )
     if as_json:
         print_json(label_facts(label))
         return
@@ -290,23 +295,23 @@ def plan_command(
     }[protect]()
     d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
-    game = BeliefGame.of(profile, d_p, d_q, allowed, scenario)
+    game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)
     start, ceiling = time.perf_counter(), game.ceiling.bound or 1.0
     with counting_bar("planning") as advance:
         planner = train(
             game,
-            outlook,
-            mode,
-            discount,
-            walks,
-            seed,
-            lambda done, count, reached, bound: advance(
+            outlook=outlook,
+            mode=mode,
+            discount=discount,
+            walks=walks,
+            seed=seed,
+            progress=lambda done, count, reached, bound: advance(
                 f"{reached / ceiling:.3f} .. {bound / ceiling:.3f} of the ceiling", done, count
             ),
         )
     seconds = time.perf_counter() - start
     with counting_bar("simulating") as advance:
-        found = follow(game, planner, steps, seed=seed, progress=lambda *done: advance("accesses", *done))
+        found = follow(game, planner, accesses=steps, seed=seed, progress=lambda *done: advance("accesses", *done))
     save_plan(game, planner, path)
     if as_json:
         print_json(plan_facts(game, planner, found) | {"seconds": seconds, "plan": str(path)})

@@ -30,12 +30,13 @@ from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario, after_gap, since_gap, since_start
 from hideseek.model.trajectories import Trajectories, refuse_many_moves
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.planning.planner import Mode, Planner
+from hideseek.planning.planner import Planner
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.repair import cheapest_releases
 from hideseek.util.arrays import FloatArray, product
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar, whole_number, worker_count
+from hideseek.util.choices import Mode
 from hideseek.util.limits import refuse_if_too_large
 from hideseek.util.progress import Advance
 
@@ -153,7 +154,9 @@ class _Designer(Deployment):
         self.budget, self.choice, self.workers, self.progress = budget, choice, workers, progress
         self.planner = farsighted
         try:
-            self.repeated: BeliefGame | None = BeliefGame.of(profile, privacy, quality, budget, scenario)
+            self.repeated: BeliefGame | None = BeliefGame.of(
+                profile, privacy=privacy, quality=quality, budget=budget, scenario=scenario
+            )
         except ParameterError:
             if farsighted is not None:
                 raise

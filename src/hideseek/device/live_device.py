@@ -26,7 +26,8 @@ from hideseek.metrics import MetricLike
 from hideseek.model.profile import Profile, regions_of
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.planning.planner import Planner, Player
+from hideseek.planning.planner import Planner
+from hideseek.planning.player import Player
 from hideseek.solvers.repair import cheapest_releases, mixed_into_budget
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
@@ -164,9 +165,9 @@ class LiveDevice(StepDevice[_LiveState]):
     >>> from hideseek.metrics import hamming
     >>> from hideseek.model.markov import MarkovProfile
     >>> from hideseek.model.regions import Places
-    >>> from hideseek.planning.planner import plan
+    >>> from hideseek.planning import plan
     >>> profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]], Places([46.52, 46.53], [6.57, 6.58]))
-    >>> planner = plan(profile, hamming(), hamming(), budget=0.1, walks=2)
+    >>> planner = plan(profile, privacy=hamming(), quality=hamming(), budget=0.1, walks=2)
     >>> with TemporaryDirectory() as folder:
     ...     device = LiveDevice(profile, hamming(), hamming(), 0.1, planner, f"{folder}/live.json")
     ...     first = device.expose(46.5201, 6.5702, at="2026-01-05T08:01:30+01:00")
@@ -190,7 +191,12 @@ class LiveDevice(StepDevice[_LiveState]):
         scenario: Scenario | None = None,
         floor: float = 0.0,
     ) -> None:
-        self._play(BeliefGame.of(profile, privacy, quality, budget, scenario), planner, state, floor)
+        self._play(
+            BeliefGame.of(profile, privacy=privacy, quality=quality, budget=budget, scenario=scenario),
+            planner,
+            state,
+            floor,
+        )
 
     @classmethod
     def of(cls, game: BeliefGame, planner: Planner, state: str | os.PathLike[str], floor: float = 0.0) -> Self:
@@ -240,7 +246,7 @@ class LiveDevice(StepDevice[_LiveState]):
         elif step - state.last < self.game.scenario.every:
             return "not due"
         else:
-            belief = self.game.later(np.array(state.belief), step - state.last)
+            belief = self.game.later(np.array(state.belief), steps=step - state.last)
             places, run = state.places | {step: here}, state.run
         columns = [column for column, offset in enumerate(known) if step + offset in places]
         move = self._move(belief, columns)

@@ -15,9 +15,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import brentq
 
-from hideseek.adversary.hidden_markov import Course, Exposer
+from hideseek.adversary.exposers import Exposer
+from hideseek.adversary.hidden_markov import Run
 from hideseek.adversary.label import FAR, ROUNDING
-from hideseek.adversary.through_time import Adversary, against_policy, carry, estimates, policy_loss
+from hideseek.adversary.policies import against_policy, policy_loss
+from hideseek.adversary.sequences import refuse_many
+from hideseek.adversary.through_time import Adversary, estimates
+from hideseek.adversary.window import carry
 from hideseek.baselines import RIVALS
 from hideseek.baselines.plain import constant, truth
 from hideseek.baselines.rival import Rival, Setting
@@ -127,7 +131,8 @@ def compare(
     d_p, d_q = as_metric(privacy, "privacy", profile, owner), as_metric(quality, "quality", profile, owner)
     setting = Setting(profile, d_p, d_q)
     budget = scalar(budget, "budget", owner)
-    Course(truth(setting.game), profile, setting.privacy, accesses, owner).refuse_many(walks)
+    run = Run(truth(setting.game), profile, privacy=setting.privacy, accesses=accesses, owner=owner)
+    refuse_many(run, walks)
     codebook = design(
         profile, Scenario.past_present(MEMORY), setting.privacy, setting.quality, budget, workers=workers,
         progress=progress,
@@ -192,21 +197,21 @@ class _Measure:
             return Estimate(float(np.vdot(self.setting.game.cost, exposer.table)))
         course = self.course(exposer)
         if isinstance(exposer, Policy):
-            return policy_loss(course, self.setting.quality, self.walks, self.seed)
+            return policy_loss(course, self.setting.quality, walks=self.walks, seed=self.seed)
         return Estimate(carry(course).loss.mean())
 
-    def course(self, exposer: Exposer) -> Course:
+    def course(self, exposer: Exposer) -> Run:
         """The run of accesses of an exposer."""
-        return Course(exposer, self.setting.profile, self.setting.privacy, self.accesses, "compare")
+        return Run(exposer, self.setting.profile, privacy=self.setting.privacy, accesses=self.accesses, owner="compare")
 
     def row(self, mechanism: str, reference: str, dial: str, noise: float | None, exposer: Exposer) -> ComparisonRow:
         """Attack an exposer."""
         course, loss = self.course(exposer), self.loss(exposer)
         if isinstance(exposer, Policy):
-            window = against_policy(course, MEMORY, self.walks, self.seed)
+            window = against_policy(course, MEMORY, walks=self.walks, seed=self.seed)
         else:
             window = Estimate(carry(course, MEMORY).error.mean())
-        found = estimates(course, ATTACKS, self.walks, self.seed)
+        found = estimates(course, ATTACKS, walks=self.walks, seed=self.seed)
         ceiling = solve(self.setting.game.with_budget(loss.interval[1])).bound
         names = {str(adversary): error for adversary, error in found.items()}
         return ComparisonRow(mechanism, reference, dial, noise, window, quality_loss=loss, ceiling=ceiling, **names)

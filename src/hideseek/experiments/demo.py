@@ -24,14 +24,16 @@ from hideseek.model.profile import regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.planning.planner import Outlook, Player, train
-from hideseek.planning.simulation import Foresight, follow, walk
+from hideseek.planning.player import Player
+from hideseek.planning.simulation import Foresight, follow, walked
+from hideseek.planning.training import plan
 from hideseek.plots.figures import Panel, belief_figure, curve_figure, maps_figure, memory_figure, way_figure
 from hideseek.solvers.curve import Curve, trade_off
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.solution import Solution
 from hideseek.traces.city import BOX, city_people, synthetic_city
 from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.util.choices import Outlook
 
 DAYS = 14
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75)  # budgets, as shares of what it takes to tell the adversary nothing
@@ -125,7 +127,7 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
     advance("attacking it")
     label = evaluate(codebook, profile, accesses=len(day.hours))
     advance("planning ahead")
-    repeated = BeliefGame.of(profile, metres, squared(metres), codebook.budget)
+    repeated = BeliefGame.of(profile, privacy=metres, quality=squared(metres), budget=codebook.budget)
     ahead = {outlook: played(repeated, outlook, seed) for outlook in (Outlook.PLAIN, Outlook.FAR_SIGHTED)}
     advance("writing the report")
     person = city_people(1, seed=seed)[0]
@@ -140,9 +142,9 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
 
 def played(game: BeliefGame, outlook: Outlook, seed: int) -> Ahead:
     """A planner, trained and followed."""
-    planner = train(game, outlook, seed=seed)
+    planner = plan(game, outlook=outlook, seed=seed)
     player, generator = Player(game, planner), np.random.default_rng(seed)
-    ways = [walk(player, SHOWN_ACCESSES, generator) for _ in range(SHOWN_WALKS)]
+    ways = [walked(player, SHOWN_ACCESSES, generator) for _ in range(SHOWN_WALKS)]
     return Ahead(follow(game, planner, walks=SHOWN_WALKS, seed=seed), np.mean([way.privacy for way in ways], axis=0))
 
 
@@ -162,14 +164,18 @@ def expose_day(traces: pd.DataFrame, profile: MarkovProfile, codebook: Codebook,
         ((steps - start) / pd.Timedelta("1h")).to_numpy(np.float64),
         regions_of(profile).nearest(fixes["latitude"], fixes["longitude"]),
         exposed,
-        beliefs(codebook, profile, exposed),
+        beliefs(codebook, profile, exposed=exposed),
     )
 
 
 def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) -> DemoRow:
     """A solution in metres a place, attacked anew."""
     places = game.guesses.shape[1]
-    alone = correlation_aware_error(profile, solution.mechanism, distance(regions_of(profile))) if places == 1 else None
+    alone = (
+        correlation_aware_error(profile, solution.mechanism, privacy=distance(regions_of(profile)))
+        if places == 1
+        else None
+    )
     return DemoRow(
         scenario=name,
         allowed=float(np.sqrt(game.budget / places)),

@@ -173,7 +173,7 @@ def plan_words(game: BeliefGame, planner: Planner, found: Foresight) -> list[tup
         ("quality loss, mean", f"{found.quality_loss.in_words()} {d_q}".strip()),
         ("quality loss, worst history", f"{found.worst_loss:.6g} of {game.budget:.6g} {d_q}".strip()),
         ("assumed", "access times tell nothing about the place"),
-        ("accesses simulated", str(found.steps)),
+        ("accesses simulated", str(found.accesses)),
         ("cuts", str(len(planner.cuts))),
     ]
 

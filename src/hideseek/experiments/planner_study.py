@@ -25,11 +25,13 @@ from hideseek.model.profile import regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.planning.planner import PLAY, Outlook, train
-from hideseek.planning.planner import WALKS as TRAINED
+from hideseek.planning.player import PLAY
 from hideseek.planning.simulation import SETTLING, WALKS, follow, refuse_too_long
+from hideseek.planning.training import WALKS as TRAINED
+from hideseek.planning.training import plan
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar, whole_number, worker_count
+from hideseek.util.choices import Outlook
 from hideseek.util.estimates import Estimate
 from hideseek.util.limits import refuse_if_too_long
 from hideseek.util.progress import Advance
@@ -221,11 +223,11 @@ def rows_of(
     profile = day.profile
     d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
     budget = share * Game.from_scenario(profile, Scenario.sporadic(), privacy=d_p, quality=d_q).saturation
-    game = BeliefGame.of(profile, d_p, d_q, budget)
+    game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=budget)
     found = {}
     for outlook in outlooks:
-        planner = train(game, outlook, walks=WARM if outlook is Outlook.LOOK_AHEAD else TRAINED, seed=seed)
-        found[outlook] = follow(game, planner, steps, seed=seed)
+        planner = plan(game, outlook=outlook, walks=WARM if outlook is Outlook.LOOK_AHEAD else TRAINED, seed=seed)
+        found[outlook] = follow(game, planner, accesses=steps, seed=seed)
     bound = min(one.bound for one in found.values())
     return [
         StudyRow(

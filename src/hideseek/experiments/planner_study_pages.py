@@ -11,9 +11,9 @@ from hideseek.adversary.label import ASSUMPTION
 from hideseek.experiments.descriptions import named
 from hideseek.experiments.planner_study import CELLS, Mean, Study, StudyRow
 from hideseek.experiments.report import Section, Table, html_report
-from hideseek.planning.planner import Outlook
 from hideseek.planning.simulation import FOR_WHOM
 from hideseek.plots.figures import foresight_figure, save
+from hideseek.util.choices import Outlook
 from hideseek.util.harmless import csv_bytes
 from hideseek.util.private_files import write_privately
 

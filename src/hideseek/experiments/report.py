@@ -11,8 +11,8 @@ from html import escape as without_tags
 from matplotlib.figure import Figure
 
 from hideseek.adversary.label import Label
-from hideseek.planning.planner import Outlook
 from hideseek.planning.simulation import Foresight
+from hideseek.util.choices import Outlook
 from hideseek.util.estimates import Estimate
 from hideseek.util.harmless import visible
 

@@ -1,5 +1,5 @@
-"""Mechanisms that plan ahead: the game at a belief, planners and their cuts, simulation, and plan files.
-Imports ``solvers``, ``storage`` and below.
+"""Mechanisms that plan ahead: the game at a belief, planners with their cuts and proofs, training, players, simulation
+and plan files. Imports ``solvers``, ``storage`` and below.
 """
 
 import lazy_loader

@@ -4,8 +4,8 @@ from .plan_file import save_plan as save_plan
 from .planner import Mode as Mode
 from .planner import Outlook as Outlook
 from .planner import Planner as Planner
-from .planner import plan as plan
 from .simulation import Foresight as Foresight
 from .simulation import follow as follow
+from .training import plan as plan
 
 __all__ = ["BeliefGame", "Foresight", "Mode", "Outlook", "Planner", "follow", "load_plan", "plan", "save_plan"]

@@ -1,8 +1,9 @@
 """The game that a scenario gives at every access, whatever the adversary believes by then.
 
-He who remembers everything believes something about the true places before every access, a law that follows from what
-was exposed, which is public. What he can err by and what a release costs depend on the state alone: on the places that
-the mechanism looks at. So one pair of matrices serves all accesses, and only the belief changes:
+An adversary who remembers every release believes something about the true places before every access: a distribution
+that follows from what was exposed, which is public. The adversary's error and the cost of a release depend on the state
+alone, that is on the places that the mechanism looks at. So one pair of matrices serves all accesses, and only the
+belief changes:
 
     E[g, x] = E[ d_p(g, target) | x ]      D[x, o] = E[ d_q(quality, o) | x ]
 
@@ -21,6 +22,7 @@ import numpy.typing as npt
 from hideseek.errors import BudgetError, broken_rule
 from hideseek.game.game import Game
 from hideseek.metrics import Metric, MetricLike, as_metric
+from hideseek.model.belief import updated
 from hideseek.model.markov import MarkovProfile, state_index
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
@@ -30,6 +32,7 @@ from hideseek.solvers.solution import Solution
 from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen
 from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, numbered, scalar, shaped, whole_number
+from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
 
 ROUNDING = 1e-9  # in the unit of errors: a ceiling below this is none
@@ -40,9 +43,9 @@ ROUNDING = 1e-9  # in the unit of errors: a ceiling below this is none
 class BeliefGame:
     """One game for all accesses: see :meth:`of`.
 
-    ``states`` [state, known offset] are the places that the mechanism looks at, ``start`` their long-run law, which is
-    what is believed before the first access. ``error`` E[guess, state], ``cost`` D[state, release] and ``moves``
-    [state, state at the next access] do not depend on the belief.
+    ``states`` [state, known offset] are the places that the mechanism looks at, ``start`` their long-run distribution,
+    which is what is believed before the first access. ``error`` E[guess, state], ``cost`` D[state, release] and
+    ``moves`` [state, state at the next access] do not depend on the belief.
     """
 
     profile: MarkovProfile
@@ -60,18 +63,37 @@ class BeliefGame:
     def of(
         cls,
         profile: Profile,
+        *,
+        scenario: Scenario | None = None,
         privacy: MetricLike,
         quality: MetricLike,
         budget: float,
-        scenario: Scenario | None = None,
     ) -> BeliefGame:
-        """The game of a scenario (by default: protect the place of now) played access after access.
+        """The game of a scenario, played access after access with one release at each.
 
-        One place is released at each. The mechanism must know every place that matters and is not yet to come, and so
-        much that what it knows next follows; what the scenario has ``seen`` is not asked: everything is remembered.
+        Parameters
+        ----------
+        profile
+            A :class:`MarkovProfile`: the same at all times.
+        scenario
+            What is protected, by default the current place. The mechanism must know every place that matters and has
+            already been visited, and enough of them that what it knows next follows. What the scenario has ``seen``
+            does not matter: every release is remembered.
+        privacy, quality
+            The metrics of the adversary's error and of the quality loss.
+        budget
+            The largest expected quality loss per access, given every release so far, in units of ``quality``.
 
+        Raises
+        ------
+        BudgetError
+            If the budget is too small at some place: the adversary may come to believe in that place alone.
+
+        Examples
+        --------
+        >>> from hideseek.metrics import hamming
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> game = BeliefGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
+        >>> game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=0.1)
         >>> game.later(np.array([1.0, 0.0]), steps=2).round(6)
         array([0.83, 0.17])
         """
@@ -83,28 +105,17 @@ class BeliefGame:
         check(scenario, profile.memory)
         d_p, d_q = as_metric(privacy, "privacy", profile, owner), as_metric(quality, "quality", profile, owner)
         if d_q.looks_back:
-            raise broken_rule(
-                "quality", owner, "a metric of the place and its release", "one that looks at earlier ones"
-            )
+            rule = "a metric of the place and its release"
+            raise broken_rule("quality", owner, rule, "one that looks at earlier ones")
         limit = scalar(budget, "budget", owner)
-        base = Game.from_scenario(profile, replace(scenario, seen=()), privacy=d_p, quality=d_q)
-        cost = base.cost / base.mass[:, None]
-        least = float(cost.min(axis=1).max())
-        if limit < least:
-            rule = f"at least {least!r}, the least loss at the place where it is largest: he may believe in that one"
-            raise BudgetError.breaking("budget", owner, rule, limit, least=least)
-        known = tuple(scenario.known)
-        refuse_if_too_large(3 * 8 * len(base.inputs) ** 2, f"The moves between {len(base.inputs)} states")
-        moves = transported(profile, base.inputs, known, scenario.every)
-        error = frozen(base.error / base.mass)
-        states, start = base.inputs, base.mass
-        return cls(profile, scenario, d_p, d_q, limit, states, start, error, frozen(cost), frozen(moves))
+        return cls(profile, scenario, d_p, d_q, limit, *matrices(profile, scenario, d_p, d_q, limit))
 
-    def belief(self, law: npt.ArrayLike, owner: str = "BeliefGame") -> FloatArray:
-        """A law over the states, checked."""
-        checked = distribution(law, "belief", owner)
+    def belief(self, belief: npt.ArrayLike, owner: str = "BeliefGame") -> FloatArray:
+        """A distribution over the states, checked."""
+        checked = distribution(belief, "belief", owner)
         if len(checked) != len(self.states):
-            raise broken_rule("belief", owner, f"a law over the {len(self.states)} states", f"{len(checked)} numbers")
+            rule = f"a distribution over the {len(self.states)} states"
+            raise broken_rule("belief", owner, rule, f"{len(checked)} numbers")
         return checked
 
     def index(self, vectors: IntArray) -> IntArray:
@@ -116,93 +127,72 @@ class BeliefGame:
     def at(self, belief: npt.ArrayLike) -> Game:
         """The game at a belief.
 
-        >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> BeliefGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1).at(np.array([0.75, 0.25])).prior_risk
+        >>> profile, differ = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]), 1 - np.eye(2)
+        >>> BeliefGame.of(profile, privacy=differ, quality=differ, budget=0.1).at([0.75, 0.25]).prior_risk
         0.25
         """
         belief = self.belief(belief)
         return Game(self.error * belief, self.cost * belief[:, None], self.budget, mass=belief, inputs=self.states)
 
     def among(self, belief: FloatArray) -> Game:
-        """The game at a belief over the states that can be, and no others.
+        """The game at a belief over the states that are possible, and no others.
 
-        >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> BeliefGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1).among(np.array([0.0, 1.0])).inputs
+        >>> profile, differ = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]), 1 - np.eye(2)
+        >>> BeliefGame.of(profile, privacy=differ, quality=differ, budget=0.1).among(np.array([0.0, 1.0])).inputs
         array([[1]])
         """
         belief = self.belief(belief)
         on = np.flatnonzero(belief)
-        mass = belief[on]
-        return Game(
-            self.error[:, on] * mass,
-            self.cost[on] * mass[:, None],
-            self.budget,
-            rows=None,
-            mass=mass,
-            inputs=self.states[on],
-        )
+        error, cost, mass = self.error[:, on], self.cost[on], belief[on]
+        return Game(error * mass, cost * mass[:, None], self.budget, mass=mass, inputs=self.states[on])
 
     def learned(self, belief: npt.ArrayLike, table: FloatArray, release: int) -> FloatArray:
-        """What is believed after a release: Bayes' rule.
+        """The belief after a release: Bayes' rule.
 
+        >>> from hideseek.metrics import hamming
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> game = BeliefGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
+        >>> game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=0.1)
         >>> game.learned(np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.6, 0.4]]), release=1)
         array([0.2, 0.8])
         """
         shaped(table, (len(self.states), None), "table", "BeliefGame.learned")
         whole_number(release, "release", "BeliefGame.learned", 0, table.shape[1] - 1)
-        weight = self.belief(belief) * table[:, release]
-        if not weight.sum() > 0:
+        after, probability = updated(self.belief(belief), table[:, release])
+        if not probability > 0:
             raise broken_rule("release", "BeliefGame", "one that the table can produce at this belief", release)
-        return np.asarray(weight / weight.sum())
+        return after
 
-    def later(self, belief: npt.ArrayLike, steps: int | None = None) -> FloatArray:
-        """What is believed so many steps after an access (by default at the next one), when nothing more is exposed."""
-        law, every = self.belief(belief), self.scenario.every
+    def later(self, belief: npt.ArrayLike, *, steps: int | None = None) -> FloatArray:
+        """The belief so many steps after an access (by default at the next one), when nothing more is exposed."""
+        before, every = self.belief(belief), self.scenario.every
         steps = every if steps is None else whole_number(steps, "steps", "BeliefGame.later", least=every)
         if steps > every:
-            law = law @ self._settle @ np.linalg.matrix_power(self._step, steps - every) @ self._leads
+            settle, step, leads = self._waiting
+            after = before @ settle @ np.linalg.matrix_power(step, steps - every) @ leads
         else:
-            law = law @ self.moves
-        return np.asarray(law / law.sum())
+            after = before @ self.moves
+        return np.asarray(after / after.sum())
 
     @cached_property
-    def _windows(self) -> tuple[IntArray, IntArray]:
-        """The last places in a row that states end with, and which of these each state ends with."""
-        return np.unique(self.states[:, -in_a_row(self.scenario.known) :], axis=0, return_inverse=True)
-
-    @cached_property
-    def _settle(self) -> FloatArray:
-        """From states to what they end with."""
-        windows, index = self._windows
-        return np.asarray(np.arange(len(windows)) == index.ravel()[:, None], dtype=np.float64)
-
-    @cached_property
-    def _step(self) -> FloatArray:
-        """One step of what states end with."""
-        windows = self._windows[0]
-        width = windows.shape[1]
-        return transported(self.profile, windows, tuple(range(1 - width, 1)), 1)
-
-    @cached_property
-    def _leads(self) -> FloatArray:
-        """From what states end with to the states of the next access."""
-        first = self._settle.argmax(axis=0)
-        return np.asarray(self.moves[first])
+    def _waiting(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """How a belief waits: from states to the last places in a row, one step of these, and from these to states."""
+        windows, index = np.unique(self.states[:, -in_a_row(self.scenario.known) :], axis=0, return_inverse=True)
+        settle = np.asarray(np.arange(len(windows)) == index.ravel()[:, None], dtype=np.float64)
+        step = transported(self.profile, windows, tuple(range(1 - windows.shape[1], 1)), 1)
+        return settle, step, np.asarray(self.moves[settle.argmax(axis=0)])
 
     @cached_property
     def ceiling(self) -> Solution:
-        """The game at the long-run law: in the long run no mechanism has more privacy, whatever it does (Jensen)."""
+        """The game at the long-run distribution: in the long run no mechanism has more privacy (Jensen)."""
         return solve(self.at(self.start))
 
     @property
     def most(self) -> float:
-        """What the ceiling is worth; where that is rounding, nothing."""
+        """The value of the ceiling; 0 where it is no more than rounding."""
         return self.ceiling.bound if self.ceiling.bound > ROUNDING * self.error.max() else 0.0
 
     def kept(self, privacy: float) -> float:
-        """The share of the ceiling; all of nothing is kept."""
+        """The share of the ceiling that this much privacy is; all of a ceiling of 0 is kept."""
         return privacy / self.most if self.most else 1.0
 
     @cached_property
@@ -213,9 +203,10 @@ class BeliefGame:
     def cut(self, attack: FloatArray, price: float) -> FloatArray:
         """A bound on the privacy of one access at any belief, <cut, belief>, from any attack h[o, g] and price.
 
+        >>> from hideseek.metrics import hamming
         >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> game = BeliefGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
-        >>> game.cut(np.array([[1.0, 0.0], [1.0, 0.0]]), price=0.0)  # he always guesses 0
+        >>> game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=0.1)
+        >>> game.cut(np.array([[1.0, 0.0], [1.0, 0.0]]), price=0.0)  # always guess 0
         array([0., 1.])
         """
         shaped(attack, (self.cost.shape[1], len(self.error)), "attack", "BeliefGame.cut")
@@ -223,9 +214,9 @@ class BeliefGame:
 
     @cached_property
     def sha256(self) -> str:
-        """What a plan belongs to: the chain, the states, the errors, the losses and the budget.
+        """The identity of the game: the chain, the states, the errors, the losses and the budget.
 
-        Numbers count in single precision: the last digits of a double depend on the machine that worked it out.
+        Numbers count in single precision: the last digits of a double depend on the machine that computed it.
         """
         digest = hashlib.sha256(f"{self.scenario.every} {self.budget!r}".encode())
         for array in (self.states, self.start, self.error, self.cost, self.moves):
@@ -233,20 +224,55 @@ class BeliefGame:
                 digest.update(str(array.shape).encode() + np.ascontiguousarray(array, np.float32).tobytes())
         return digest.hexdigest()
 
+    def __repr__(self) -> str:
+        return f"BeliefGame({', '.join(f'{name}={value}' for name, value in self._facts.items())})"
+
+    def _repr_html_(self) -> str:
+        return html_table("BeliefGame", self._facts)
+
+    @property
+    def _facts(self) -> dict[str, object]:
+        return {
+            "states": len(self.states),
+            "releases": self.cost.shape[1],
+            "privacy": self.privacy.name,
+            "quality": self.quality.name,
+            "budget": f"{self.budget:.6g}",
+        }
+
+
+def matrices(
+    profile: MarkovProfile, scenario: Scenario, privacy: Metric, quality: Metric, budget: float
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """The states, their long-run distribution, E, D and the moves; refuse a budget that some state exceeds."""
+    base = Game.from_scenario(profile, replace(scenario, seen=()), privacy=privacy, quality=quality)
+    cost = base.cost / base.mass[:, None]
+    least = float(cost.min(axis=1).max())
+    if budget < least:
+        rule = (
+            f"at least {least!r}, the least loss at the place where that is largest, as it may be all that is believed"
+        )
+        raise BudgetError.breaking("budget", "BeliefGame", rule, budget, least=least)
+    refuse_if_too_large(3 * 8 * len(base.inputs) ** 2, f"The moves between {len(base.inputs)} states")
+    moves = transported(profile, base.inputs, tuple(scenario.known), scenario.every)
+    return base.inputs, base.mass, frozen(base.error / base.mass), frozen(cost), frozen(moves)
+
 
 def in_a_row(known: tuple[int, ...]) -> int:
-    """How many of the known places are that of now and those right before it."""
+    """How many of the known places are the current one and those right before it."""
     return sum(offset == k + 1 - len(known) for k, offset in enumerate(known))
 
 
 def check(scenario: Scenario, memory: int) -> None:
-    """Refuse scenarios whose states do not follow from each other, or leave something to the past."""
+    """Refuse scenarios whose states do not follow from each other, or do not hold all that matters."""
     owner, known, every = "BeliefGame", scenario.known, scenario.every
     if scenario.release != (0,):
         way_out = "To protect the next place too, use Scenario(target=(0, 1), known=(0,))."
-        raise broken_rule("scenario", owner, "one that releases one place, now", f"release={scenario.release}", way_out)
+        raise broken_rule(
+            "scenario", owner, "one that releases one place, the current one", f"release={scenario.release}", way_out
+        )
     if known[-1] != 0:
-        raise broken_rule("scenario", owner, "one that looks at the place of now and none to come", f"known={known}")
+        raise broken_rule("scenario", owner, "one that looks at the current place and none to come", f"known={known}")
     back = in_a_row(known)
     if back < memory or any(offset + every <= -back for offset in known):
         rule = f"one that knows the last {memory} places, and others only if they were known an access before"
@@ -258,7 +284,7 @@ def check(scenario: Scenario, memory: int) -> None:
 
 
 def transported(profile: MarkovProfile, states: IntArray, offsets: tuple[int, ...], steps: int) -> FloatArray:
-    """The law of the state so many steps on, [state, state]; what precedes the places in a row does not matter."""
+    """The distribution of the state so many steps later, [state, state]; only the last places in a row matter."""
     back = in_a_row(offsets)
     wanted = tuple(offset + steps for offset in offsets)
     origin, sequences, probability = continued(profile, states[:, -back:], 0, wanted)

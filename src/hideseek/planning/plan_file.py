@@ -1,8 +1,8 @@
 """Plans on disk: a planner with the whole game that it was made for, in one sealed file.
 
-It tells where a person goes: keep it as private as the traces. Cuts are believed as they stand, since they only choose
-among tables; the privacy of now and the budget are proved without them. The bound is worked out from the proof in the
-file and nothing else; files of hideseek 0.1.0 hold none, and the bound of their planners is that of the ceiling.
+It reveals where a person goes: keep it as private as the traces. Cuts are taken as they are, since they only choose
+among tables; the privacy of an access and the budget are proved without them. The bound is computed from the proof in
+the file and nothing else; files of hideseek 0.1.0 hold none, and the bound of their planners is the ceiling.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy import sparse
 from hideseek.errors import PlanError, broken_rule
 from hideseek.model.markov import MarkovProfile
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.planning.planner import Mode, Outlook, Planner, Proof
+from hideseek.planning.planner import Planner, Proof
 from hideseek.storage.documents import (
     PLACE,
     Amount,
@@ -36,11 +36,12 @@ from hideseek.storage.regions_document import RegionsDocument, regions_document
 from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind, Sealed
 from hideseek.util.arrays import frozen
 from hideseek.util.boundary import checked
+from hideseek.util.choices import Mode, Outlook
 from hideseek.util.time_steps import checked_step
 
 LONGEST = 10_000  # steps that a scenario may span: its game takes as many to work out
 LARGEST_SEED = 2**63 - 1
-LAW = 1e-9  # how far from 1 the sum of a distribution may be
+SUM = 1e-9  # how far from 1 the sum of a distribution may be
 
 
 class _Document(msgspec.Struct, forbid_unknown_fields=True):
@@ -65,14 +66,31 @@ WITHOUT_PROOF = 1  # the version of hideseek 0.1.0
 
 @checked
 def save_plan(game: BeliefGame, planner: Planner, path: str | os.PathLike[str]) -> None:
-    """Write a planner and its game whole or not at all, readable by its owner only.
+    """Write a planner and its game to a file, whole or not at all, readable by its owner only.
 
+    Parameters
+    ----------
+    game, planner
+        The planner, and the game that it was made for.
+    path
+        Of the file, which is replaced if it exists.
+
+    Raises
+    ------
+    PlanError
+        If the planner was made for another game.
+    OutputError
+        If the file cannot be written.
+
+    Examples
+    --------
     >>> import tempfile
-    >>> from hideseek.planning.planner import plan
+    >>> from hideseek.planning import plan
     >>> chain, hamming = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]), 1 - np.eye(2)
-    >>> planner = plan(chain, hamming, hamming, budget=0.1, walks=2)
+    >>> game = BeliefGame.of(chain, privacy=hamming, quality=hamming, budget=0.1)
+    >>> planner = plan(game, walks=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_plan(BeliefGame.of(chain, hamming, hamming, budget=0.1), planner, f"{folder}/me.plan")
+    ...     save_plan(game, planner, f"{folder}/me.plan")
     ...     game, again = load_plan(f"{folder}/me.plan", chain)
     >>> game.budget, bool((again.cuts == planner.cuts).all())
     (0.1, True)
@@ -84,9 +102,24 @@ def save_plan(game: BeliefGame, planner: Planner, path: str | os.PathLike[str]) 
 
 @checked
 def load_plan(path: str | os.PathLike[str], profile: MarkovProfile | None = None) -> tuple[BeliefGame, Planner]:
-    """Read a planner and its game (see :func:`save_plan`), refused unless the game is the one it was made for.
+    """Read a planner and its game from a file (see :func:`save_plan`).
 
-    With a ``profile``, one that has changed since then is refused too.
+    Parameters
+    ----------
+    path
+        Of the file.
+    profile
+        Refuse the plan unless it was made for this profile.
+
+    Returns
+    -------
+    BeliefGame, Planner
+        The game, and the planner that was made for it.
+
+    Raises
+    ------
+    PlanError
+        If the file is damaged, its fields contradict each other, or it was made for another profile.
     """
     game, planner = PLAN.load(path, "load_plan", plan_from)
     if profile is not None and not same_profile(profile, game.profile):
@@ -131,7 +164,7 @@ def content_of(game: BeliefGame, planner: Planner) -> bytes:
 
 @np.errstate(all="ignore")
 def plan_from(content: memoryview) -> tuple[BeliefGame, Planner]:
-    """The planner and the game that a file's content holds; numbers that overflow on the way make another game."""
+    """The planner and the game in a file's content; numbers that overflow on the way make another game."""
     file = PLAN.opened(content)
     document = file.document
     profile = profile_from(file)
@@ -142,7 +175,7 @@ def plan_from(content: memoryview) -> tuple[BeliefGame, Planner]:
     privacy, quality = (
         metric_from(recipe, profile.regions, profile.places) for recipe in (document.privacy, document.quality)
     )
-    game = BeliefGame.of(profile, privacy, quality, document.budget, scenario)
+    game = BeliefGame.of(profile, privacy=privacy, quality=quality, budget=document.budget, scenario=scenario)
     proof = None if document.hideseek_plan == WITHOUT_PROOF else proof_from(file, *map(len, (game.error, game.cost.T)))
     file.end()
     secondary, plain = (document.outlook is one for one in (Outlook.SECONDARY, Outlook.PLAIN))
@@ -178,7 +211,7 @@ def proof_from(file: Sealed[_Document], guesses: int, releases: int) -> Proof:
     row = np.repeat(np.arange(rows), np.diff(ends))
     for first, own in ((0, ~later), (releases, later)):
         total = np.bincount(row[own], weight[own], minlength=rows)[first:]
-        if not (np.abs(total - 1) <= LAW).all():
+        if not (np.abs(total - 1) <= SUM).all():
             raise PlanError("Its proof has no answer to a release, or one that is not a distribution.")
     shape = (rows, guesses + len(price))
     return Proof(price, sparse.csr_array((weight, column.astype(np.int64), ends), shape=shape))

@@ -1,43 +1,49 @@
-"""How far-sighted a planner is: what it reaches, by simulation, against what none can exceed that keeps the budget.
+"""What a planner reaches, by simulation, against what no mechanism that keeps the budget can exceed.
 
-The belief is a martingale, so its mean over all that may be exposed is the long-run law, and the mean of <c, b> is
-known for every c. With the ceiling's cut for c it goes up and down with the privacy, and takes much of the scatter off.
+The belief is a martingale, so its mean over all that may be exposed is the long-run distribution, and the mean of
+<c, b> is known for every c. With the ceiling's cut for c it goes up and down with the privacy: as a control variate it
+removes much of the variance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
 from hideseek.errors import SolverError
+from hideseek.model.belief import smoothed
 from hideseek.model.profile import drawn
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.planning.planner import Planner, Player, seconds_of
+from hideseek.planning.planner import Planner
+from hideseek.planning.player import Player, seconds_of
 from hideseek.util.arrays import FloatArray
+from hideseek.util.best_guess import least_errors
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
+from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.limits import refuse_if_too_large, refuse_if_too_long
 
-STEPS, WALKS = 1000, 10
+ACCESSES, WALKS = 1000, 10
 FOR_WHOM = (
     "At most, by the cuts: this holds for mechanisms that answer at every access and keep the budget given every "
     "release. For a codebook only the ceiling holds."
 )
-SETTLING = 20  # accesses at the start of a walk that do not count: before anything is exposed he knows least
+SETTLING = 20  # accesses at the start of a walk that do not count: before anything is exposed the adversary knows least
 
 
 @dataclass(frozen=True)
 class Foresight:
-    """A planner between two bounds, in the mean over accesses.
+    """What a planner reaches between two bounds, on average over ``accesses``: see :func:`follow`.
 
-    ``filter`` and ``smoother`` are the errors of who remembers everything exposed so far, or in the whole run (None
-    where places are protected that the mechanism does not know). ``bound`` is what no mechanism that keeps the budget
-    given every release exceeds in the long run, by the planner's cuts; ``ceiling`` is what none exceeds that keeps it
-    on average, by the long-run law. ``kept`` is the filter's share of the ceiling.
-    ``worst_loss`` is the largest expected loss after any history that occurred.
+    ``filter`` and ``smoother`` are the expected errors of adversaries who remember every release so far, or every
+    release of the whole run (None where places are protected that the mechanism does not know). ``bound`` is what no
+    mechanism that keeps the budget given every release exceeds in the long run, by the planner's cuts; ``ceiling`` is
+    what no mechanism that keeps it on average exceeds, by the long-run distribution. ``kept`` is the filter's share of
+    the ceiling. ``worst_loss`` is the largest expected loss after any exposed history that occurred.
     """
 
     filter: Estimate
@@ -47,81 +53,130 @@ class Foresight:
     kept: Estimate
     bound: float
     ceiling: float
-    steps: int
+    accesses: int
 
     @property
     def certified(self) -> float:
-        """What is reached of the most that any mechanism can reach which keeps the budget given every release so far.
-
-        At least this share, with the interval's confidence.
-        """
+        """The share of ``bound`` that is reached at least, with the interval's confidence."""
         most = min(self.bound, self.ceiling)
         return min(max(self.filter.interval[0], 0.0) / most, 1.0) if most else 1.0
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{name}={value}" for name, value in self._facts.items())
+        return f"Foresight({names})"
+
+    def _repr_html_(self) -> str:
+        return html_table("Foresight", self._facts)
+
+    @property
+    def _facts(self) -> dict[str, object]:
+        return {
+            "filter": self.filter.in_words(),
+            "smoother": None if self.smoother is None else self.smoother.in_words(),
+            "bound": f"{self.bound:.6g}",
+            "ceiling": f"{self.ceiling:.6g}",
+            "kept": self.kept.in_words(),
+            "quality_loss": self.quality_loss.in_words(),
+            "worst_loss": f"{self.worst_loss:.6g}",
+            "accesses": self.accesses,
+        }
 
 
 @checked
 def follow(
     game: BeliefGame,
     planner: Planner,
-    steps: int = STEPS,
+    *,
+    accesses: int = ACCESSES,
     walks: int = WALKS,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Foresight:
-    """Simulate a planner for so many ``steps`` in all, on independent walks, with 95 % confidence intervals.
+    """Simulate a planner, and hold what it reaches against what no mechanism exceeds.
 
-    ``progress`` is called with the steps done and their number.
+    Parameters
+    ----------
+    game, planner
+        The planner, and the game that it was made for.
+    accesses
+        How many to simulate in all; rounded up to as many on every walk.
+    walks
+        How many independent walks, at least 2: their scatter gives the 95 % confidence intervals.
+    seed
+        Of the walks.
+    progress
+        Called after every walk with the accesses done and their number.
 
+    Returns
+    -------
+    Foresight
+        The errors of two adversaries, the losses and the bounds, on average over the accesses.
+
+    Raises
+    ------
+    PlanError
+        If the planner was made for another game.
+    SizeError
+        If the simulation would not fit in memory, or take more than a week.
+
+    Examples
+    --------
+    >>> from hideseek.metrics import hamming
     >>> from hideseek.model.markov import MarkovProfile
-    >>> from hideseek.planning.belief_game import BeliefGame
-    >>> from hideseek.planning.planner import plan
+    >>> from hideseek.planning import plan
     >>> chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    >>> planner = plan(chain, 1 - np.eye(2), 1 - np.eye(2), budget=0.1, walks=2)
-    >>> game = BeliefGame.of(chain, 1 - np.eye(2), 1 - np.eye(2), budget=0.1)
-    >>> found = follow(game, planner, steps=100)
+    >>> game = BeliefGame.of(chain, privacy=hamming(), quality=hamming(), budget=0.1)
+    >>> found = follow(game, plan(game, walks=2), accesses=100)
     >>> round(found.kept, 3), bool(found.worst_loss <= 0.1 + 1e-12)
     (1.0, True)
     """
     owner = "follow"
     walks = whole_number(walks, "walks", owner, least=2)
-    steps = whole_number(steps, "steps", owner, least=walks)
+    accesses = whole_number(accesses, "accesses", owner, least=walks)
     generator = np.random.default_rng(whole_number(seed, "seed", owner, least=0))
-    refuse_too_long(steps, len(game.states), walks)
-    player, length = Player(game, planner), -(-steps // walks)
-    inside = set(game.scenario.target) <= set(game.scenario.known)
-    ways: list[Way] = []
-    while len(ways) < walks:
-        ways.append(walk(player, SETTLING + length, generator))
+    refuse_too_long(accesses, len(game.states), walks)
+    player, length = Player(game, planner), -(-accesses // walks)
+    done: list[Walk] = []
+    while len(done) < walks:
+        done.append(walked(player, SETTLING + length, generator))
         if progress is not None:
-            progress(len(ways) * length, walks * length)
-    values = controlled(ways, game)
-    filtered = Estimate.mean_of(values)
-    # on the same walk the two differ by little that is chance
-    smoothed = Estimate.mean_of(values - [way.learned_later for way in ways]) if inside else None
-    loss = np.array([way.loss for way in ways])
+            progress(len(done) * length, walks * length)
+    return found_on(done, game, planner, walks * length)
+
+
+def found_on(done: list[Walk], game: BeliefGame, planner: Planner, accesses: int) -> Foresight:
+    """What was found on some walks."""
+    values = controlled(done, game)
+    filtered, smoother = Estimate.mean_of(values), None
+    if set(game.scenario.target) <= set(game.scenario.known):
+        # on the same walk the two differ by little that is chance
+        smoother = Estimate.mean_of(values - [walk.learned_later for walk in done])
+    loss = np.array([walk.loss for walk in done])
     kept, least, most = (min(max(game.kept(part), 0.0), 1.0) for part in (filtered, *filtered.interval))
     return Foresight(
-        filtered,
-        smoothed,
-        Estimate.mean_of(loss[:, SETTLING:].mean(axis=1)),
-        float(loss.max()),
-        Estimate(kept, (least, most)),
-        min(planner.bound, game.most),
-        game.most,
-        walks * length,
+        filter=filtered,
+        smoother=smoother,
+        quality_loss=Estimate.mean_of(loss[:, SETTLING:].mean(axis=1)),
+        worst_loss=float(loss.max()),
+        kept=Estimate(kept, (least, most)),
+        bound=min(planner.bound, game.most),
+        ceiling=game.most,
+        accesses=accesses,
     )
 
 
-def refuse_too_long(steps: int, states: int, walks: int = WALKS) -> None:
-    """Refuse steps that :func:`follow` could not keep in memory, or reach the end of, before anything is done."""
-    accesses, what = walks * (SETTLING + -(-steps // walks)), f"{steps} steps over {states} states"
-    refuse_if_too_large(8 * 3 * accesses * states, what, "Ask for fewer steps.")
-    refuse_if_too_long(seconds_of(accesses, states), what, "Ask for fewer steps.")
+def refuse_too_long(accesses: int, states: int, walks: int = WALKS) -> None:
+    """Refuse more accesses than :func:`follow` could keep in memory, or reach the end of, before anything is done."""
+    played, what = walks * (SETTLING + -(-accesses // walks)), f"{accesses} accesses over {states} states"
+    refuse_if_too_large(8 * 3 * played * states, what, "Ask for fewer accesses.")
+    refuse_if_too_long(seconds_of(played, states), what, "Ask for fewer accesses.")
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
-    """A walk that was exposed: beliefs before and after each release, its likelihood, privacy and loss."""
+class Walk:
+    """A walk that was exposed: at each access the belief before and after the release, its likelihood [access, state],
+    the privacy and the expected loss.
+    """
 
     game: BeliefGame
     before: FloatArray
@@ -132,37 +187,31 @@ class Way:
 
     @property
     def learned_later(self) -> float:
-        """How much less who knows what was exposed later errs, in the mean over the accesses that count."""
-        laws, hence = self.after.copy(), np.ones(len(self.game.states))
-        for at in range(len(laws) - 2, -1, -1):
-            hence = self.game.moves @ (self.likelihood[at + 1] * hence)
-            hence /= hence.max()
-            laws[at] *= hence
-            laws[at] /= laws[at].sum()
-        errors = (laws @ self.game.error.T).min(axis=1)
+        """By how much the smoother's error is below the filter's, on average over the accesses that count."""
+        beliefs = smoothed(self.after[::-1], repeat(self.game.moves.T, len(self.after)), self.likelihood[::-1])
+        errors = least_errors(self.game.error, np.array(list(beliefs)).T)[::-1]
         return float((self.privacy - errors)[SETTLING:].mean())
 
 
-def controlled(ways: list[Way], game: BeliefGame) -> FloatArray:
-    """The mean error on each walk once it has settled, with much of its scatter taken off.
+def controlled(done: list[Walk], game: BeliefGame) -> FloatArray:
+    """The mean error on each walk once it has settled, with <c, belief> as a control variate.
 
-    What <c, belief> is off its mean by is taken off, as far as the other walks say that the error goes with it: a slope
-    from elsewhere leaves the mean as it is.
+    The slope of each walk comes from the other walks, so that the mean stays unbiased.
     """
-    errors = np.array([way.privacy[SETTLING:] for way in ways])
-    aside = np.array([way.before[SETTLING:] @ game.ceiling_cut for way in ways]) - game.ceiling_cut @ game.start
+    errors = np.array([walk.privacy[SETTLING:] for walk in done])
+    aside = np.array([walk.before[SETTLING:] @ game.ceiling_cut for walk in done]) - game.ceiling_cut @ game.start
     values = []
-    for own in range(len(ways)):
-        others = np.arange(len(ways)) != own
+    for own in range(len(done)):
+        others = np.arange(len(done)) != own
         spread = aside[others] - aside[others].mean()
         slope = (spread * errors[others]).sum() / max((spread**2).sum(), np.finfo(float).tiny)
-        # few walks that all stay in one place suggest any slope; as an error is at most <c, belief>, 0 to 1 makes sense
+        # few walks that all stay in one place suggest any slope; as an error is at most <c, belief>, it is 0 to 1
         values.append(errors[own].mean() - np.clip(slope, 0, 1) * aside[own].mean())
     return np.array(values)
 
 
-def walk(player: Player, length: int, generator: np.random.Generator) -> Way:
-    """A walk of the states, exposed by a player who sees none but its own."""
+def walked(player: Player, length: int, generator: np.random.Generator) -> Walk:
+    """A walk of the states, exposed by a player."""
     game = player.game
     belief, state = game.start, int(drawn(game.start, generator))
     taken: list[tuple[FloatArray | float, ...]] = []
@@ -175,4 +224,4 @@ def walk(player: Player, length: int, generator: np.random.Generator) -> Way:
         taken.append((belief, learned, found.table[:, release], found.privacy, found.loss))
         belief = game.later(learned)
         state = int(drawn(game.moves[state], generator))
-    return Way(game, *map(np.array, zip(*taken, strict=True)))
+    return Walk(game, *map(np.array, zip(*taken, strict=True)))

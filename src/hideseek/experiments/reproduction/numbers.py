@@ -1,11 +1,12 @@
 """The numbers of the paper's evaluation: three results of each user.
 
-1. The best mechanism for single places, attacked by who forgets the release before and by who remembers it.
-2. The privacy of the current place after what was exposed a step before, for every budget, in the mean over that.
+1. The best mechanism for single places, attacked by an adversary who forgets the release before, and by one who
+   remembers it.
+2. The privacy of the current place given the release of the step before, for every budget, averaged over that release.
 3. The privacy of this place and the next together, for every budget.
 
-Both metrics are Hamming's, as in the paper. An optimum is rarely the only one, and which one is taken decides what an
-adversary knows a step later: so everything that depends on it is worked out for several of them.
+Both metrics are the Hamming metric, as in the paper. An optimum is rarely the only one, and the choice decides what an
+adversary knows a step later: so everything that depends on it is computed for several optima.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from hideseek.adversary.one_shot import correlation_aware_error
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.metrics import hamming
+from hideseek.model.belief import with_release
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve
@@ -41,7 +43,7 @@ NEXT_TO_NOTHING = 1e-12  # histories that are less likely are a solver's roundin
 
 
 class Optimum(StrEnum):
-    """Which of the optimal tables to take: all give the same privacy now, and leave different ones for later."""
+    """Which of the optimal tables to take: all give the same privacy at this step, and differ in what they leave."""
 
     COIN = "coin"  # the truth or the likeliest place, by the toss of a coin: written down, not searched for
     VERTEX = "vertex"  # where the simplex method ends
@@ -60,13 +62,13 @@ class Chosen(NamedTuple):
 def predictability(profile: MarkovProfile) -> tuple[float, float, float, float]:
     """The entropy rate; the plateaus of the place and of the pair; the place's privacy at a middle budget."""
     pairs = profile.stationary[:, None] * profile.transition
-    *_, (law, found) = through_time(profile, MIDDLE, Optimum.COIN, np.random.default_rng(0))
-    middle = float(law.sum(axis=0) @ [one.privacy for one in found])
+    *_, (joint, found) = through_time(profile, MIDDLE, Optimum.COIN, np.random.default_rng(0))
+    middle = float(joint.sum(axis=0) @ [one.privacy for one in found])
     return entropy_rate(profile), 1 - float(profile.stationary.max()), 1 - float(pairs.max()), middle
 
 
 def entropy_rate(profile: MarkovProfile) -> float:
-    """How unpredictable the next place is, in bits a step: - sum_r psi(r) sum_r' P(r'|r) log2 P(r'|r).
+    """How unpredictable the next place is, in bits per step: - sum_r psi(r) sum_r' P(r'|r) log2 P(r'|r).
 
     >>> round(entropy_rate(MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]])), 9)
     1.0
@@ -77,7 +79,7 @@ def entropy_rate(profile: MarkovProfile) -> float:
 def optimal(
     prior: FloatArray, transition: FloatArray, budget: float, optimum: Optimum, generator: np.random.Generator
 ) -> Chosen:
-    """An optimal mechanism for one place with this law: the one asked for of those that there are.
+    """An optimal mechanism for one place with this prior: the one asked for of those that there are.
 
     >>> stays = np.array([[0.9, 0.1], [0.2, 0.8]])
     >>> found = optimal(np.array([0.6, 0.4]), stays, 0.1, Optimum.COIN, np.random.default_rng(0))
@@ -88,14 +90,14 @@ def optimal(
     count = len(prior)
     order = generator.permutation(count) if optimum is Optimum.RELABELLED else np.arange(count)
     inputs = np.flatnonzero(prior[order])
-    differ, law = 1 - np.eye(count), prior[order][inputs]
-    game = Game.from_prior(law, privacy=differ[:, inputs], quality=differ[inputs], budget=budget)
+    differ, mass = 1 - np.eye(count), prior[order][inputs]
+    game = Game.from_prior(mass, privacy=differ[:, inputs], quality=differ[inputs], budget=budget)
     searched = optimum in (Optimum.VERTEX, Optimum.RELABELLED)
     solution = solve(game, method=Method.FULL_PROGRAM if searched else Method.AUTO)
     if optimum is Optimum.UNINFORMATIVE:
-        # The next game is worth min(Q, 1 - max law) after every release: its blind guesses, and a row for the budget.
-        blind = differ @ transition[inputs].T * law
-        solution = prefer(solution, Game(np.vstack([blind, budget * law]), game.cost, budget))
+        # the next game is worth min(Q, prior risk) after every release: its blind guesses, and a row for the budget
+        blind = differ @ transition[inputs].T * mass
+        solution = prefer(solution, Game(np.vstack([blind, budget * mass]), game.cost, budget))
     table = np.eye(count)
     table[np.ix_(order[inputs], order)] = solution.mechanism.table
     return Chosen(table, solution.privacy, solution.bound)
@@ -108,20 +110,20 @@ def through_time(
 
     Pr(r_t, o_t) = sum_o_t-1 Pr(r_t, o_t-1) f_t(o_t | r_t, o_t-1),   Pr(r_t+1, o_t) = sum_r_t Pr(r_t, o_t) P(r_t+1|r_t)
     """
-    law = profile.stationary[:, None]
+    joint = profile.stationary[:, None]
     for step in range(1, LAST + 1):
-        priors = (law / law.sum(axis=0)).T
-        # what is taken at the last step decides nothing any more
+        priors = (joint / joint.sum(axis=0)).T
+        # the optimum of the last step decides nothing any more
         taken = optimum if step < LAST else Optimum.COIN
         found = [optimal(prior, profile.transition, budget, taken, generator) for prior in priors]
-        yield law, found
-        exposed = sum((own[:, None] * chosen.table for own, chosen in zip(law.T, found, strict=True)))
-        law = profile.transition.T @ exposed
-        law = law[:, law.sum(axis=0) > NEXT_TO_NOTHING]
+        yield joint, found
+        tables = np.stack([chosen.table for chosen in found], axis=1)
+        joint = profile.transition.T @ with_release(joint, tables).sum(axis=1)
+        joint = joint[:, joint.sum(axis=0) > NEXT_TO_NOTHING]
 
 
 def tried(budgets: Sequence[float], compared: Sequence[float]) -> list[tuple[Optimum, float]]:
-    """Every optimum with the budgets that it is worked out at: the coin at all, the others at those compared."""
+    """Every optimum with the budgets that it is computed at: the coin at all, the others at those compared."""
     return [(one, budget) for one in Optimum for budget in (budgets if one is Optimum.COIN else compared)]
 
 
@@ -132,7 +134,7 @@ def sporadic_rows(
     rows = []
     for optimum, budget in tried(budgets, compared):
         found = optimal(profile.stationary, profile.transition, budget, optimum, generator)
-        aware = correlation_aware_error(profile, Mechanism(found.table), hamming())
+        aware = correlation_aware_error(profile, Mechanism(found.table), privacy=hamming())
         rows.append((budget, str(optimum), found.privacy, found.bound, aware))
     return pd.DataFrame(rows, columns=["budget", "choice", "sporadic", "bound", "aware"])
 
@@ -140,11 +142,11 @@ def sporadic_rows(
 def location_rows(
     profile: MarkovProfile, budgets: Sequence[float], compared: Sequence[float], generator: np.random.Generator
 ) -> pd.DataFrame:
-    """The second result: the privacy of the current place, in the mean over what was exposed a step before."""
+    """The second result: the privacy of the current place, averaged over the release of the step before."""
     rows = []
     for optimum, budget in tried(budgets, compared):
-        for step, (law, found) in enumerate(through_time(profile, budget, optimum, generator), start=1):
-            weight = law.sum(axis=0)
+        for step, (joint, found) in enumerate(through_time(profile, budget, optimum, generator), start=1):
+            weight = joint.sum(axis=0)
             privacy, bound = (float(weight @ [getattr(one, name) for one in found]) for name in ("privacy", "bound"))
             rows.append((budget, str(optimum), step, privacy, bound))
     return pd.DataFrame(rows, columns=["budget", "choice", "step", "privacy", "bound"])
@@ -169,8 +171,8 @@ def transition_rows(profile: MarkovProfile, budgets: Sequence[float]) -> pd.Data
 def program_rows(profile: MarkovProfile, generator: np.random.Generator) -> pd.DataFrame:
     """Games of all three results by linear programs, which know nothing of the closed form min(Q, prior risk)."""
     differ = 1 - np.eye(profile.places)
-    *_, (law, _) = through_time(profile, MIDDLE, Optimum.COIN, generator)
-    likeliest = law[:, np.argsort(-law.sum(axis=0), kind="stable")[:CHECKED_HISTORIES]]
+    *_, (joint, _) = through_time(profile, MIDDLE, Optimum.COIN, generator)
+    likeliest = joint[:, np.argsort(-joint.sum(axis=0), kind="stable")[:CHECKED_HISTORIES]]
     games = {"sporadic": Game.from_prior(profile.stationary, privacy=differ, quality=differ, budget=1.0)}
     for number, prior in enumerate((likeliest / likeliest.sum(axis=0)).T, start=1):
         games[f"history {number}"] = Game.from_prior(prior, privacy=differ, quality=differ, budget=1.0)

@@ -17,7 +17,9 @@ import pandas as pd
 from joblib import Parallel, delayed
 from scipy.special import stdtrit
 
-from hideseek.adversary.hidden_markov import Course, likeliest_guesses
+from hideseek.adversary.filtering import forward
+from hideseek.adversary.guesses import likeliest_guesses
+from hideseek.adversary.hidden_markov import Run
 from hideseek.adversary.through_time import Adversary, estimates
 from hideseek.errors import ParameterError, broken_rule
 from hideseek.experiments.user_days import ahead_of_utc
@@ -152,8 +154,11 @@ def of_user(
         pairs = [(day, drawn(np.tile(table[day], (DRAWS, 1, 1)), generator)) for day in tested]
         d_q = game.cost / game.mass[:, None]
         loss = float(np.mean([(table[day] * d_q[day]).sum(axis=1).mean() for day in tested]))
-        course = Course(solution.mechanism, own, metres, CLAIMED, "robustness")
-        claims = {"one": solution.privacy, "all": float(estimates(course, [Adversary.FILTER], DRAWS)[Adversary.FILTER])}
+        run = Run(solution.mechanism, own, privacy=metres, accesses=CLAIMED, owner="robustness")
+        claims = {
+            "one": solution.privacy,
+            "all": float(estimates(run, [Adversary.FILTER], walks=DRAWS)[Adversary.FILTER]),
+        }
         for adversary, knows in (("the same", own), ("the attacked", better)):
             for memory, errors in (
                 ("one", [error_alone(solution.mechanism, knows, metres, day) for day in tested]),
@@ -200,8 +205,8 @@ def error_of_filter(
     mechanism: Mechanism, profile: MarkovProfile, privacy: Metric, day: IntArray, exposed: IntArray
 ) -> float:
     """The mean error on a day of who remembers everything exposed so far, as the profile has it."""
-    course = Course(mechanism, profile, privacy, len(day), "robustness")
-    read = course.forward(exposed)
+    run = Run(mechanism, profile, privacy=privacy, accesses=len(day), owner="robustness")
+    read = forward(run, exposed)
     d_p = over_places(privacy, profile.places)
-    guesses = [likeliest_guesses(d_p, course.about(n, law)) for n, law in enumerate(read.filtered)]
+    guesses = [likeliest_guesses(d_p, run.about(n, law)) for n, law in enumerate(read.filtered)]
     return float(np.mean(d_p[guesses, day[:, None]]))

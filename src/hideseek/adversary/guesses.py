@@ -1,0 +1,50 @@
+"""Guesses with the least expected error; of equally good ones, the likeliest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from hideseek.util.arrays import FloatArray, IntArray
+
+TIE = 1e-6  # guesses whose errors differ by less, as a share of the largest error, are equally good
+
+
+def best_of(d_p: FloatArray, belief: FloatArray, code: IntArray | slice = slice(None)) -> tuple[FloatArray, FloatArray]:
+    """The least expected error about each belief [..., truth, belief]; and where a truth is as good a guess as any,
+    its probability, else -1. ``d_p`` is [guess, truth], and truth k is guess number ``code[k]``.
+
+    >>> best_of(1 - np.eye(2), np.array([[0.3], [0.7]]))
+    (array([0.3]), array([[-1. ],
+           [ 0.7]]))
+    """
+    errors = d_p @ belief
+    least = errors.min(axis=-2, keepdims=True)
+    good = errors[..., code, :] <= least + TIE * d_p.max() * belief.sum(axis=-2, keepdims=True)
+    return least[..., 0, :], np.where(good, belief, -1.0)
+
+
+def likeliest_guesses(d_p: FloatArray, belief: FloatArray) -> IntArray:
+    """The guess of a place with the least expected error for each belief [..., place, belief]."""
+    return np.asarray(best_of(d_p, belief)[1].argmax(axis=-2))
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """What is guessed about a state: ``gather`` [truth, state], ``index`` of the truth by state, its ``code``, d_p."""
+
+    gather: sparse.csr_array
+    index: IntArray
+    code: IntArray
+    d_p: FloatArray
+
+    def guessed(self, belief: FloatArray) -> FloatArray:
+        """Expected error and hit rate of the best guess for each belief [truth, belief]."""
+        error, good = best_of(self.d_p, belief, self.code)
+        return np.array([error, np.maximum(good.max(axis=0), 0.0)])
+
+    def scored(self, belief: FloatArray, truth: IntArray) -> FloatArray:
+        """Expected error and hit rate when the truth of this number is guessed for each belief."""
+        return np.array([(self.d_p[self.code[truth]].T * belief).sum(axis=0), belief[truth, np.arange(len(truth))]])

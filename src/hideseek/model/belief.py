@@ -1,0 +1,61 @@
+"""Beliefs about hidden states: Bayes' rule, the joint distribution with what is released, and smoothing.
+
+An adversary, a planner and a policy that adapts all follow a hidden chain by these steps. States come first in every
+array, so that one call serves one belief [state] or many [state, sequence].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from hideseek.util.arrays import FloatArray
+from hideseek.util.sparse import Matrix
+
+
+def with_release(joint: FloatArray, tables: FloatArray) -> FloatArray:
+    """Pr(state, history, release) = Pr(state, history) Pr(release | state, history).
+
+    ``joint`` is [state, history] and ``tables`` [state, history, release]. What cannot happen stays 0, also where no
+    table says what would be released (nan).
+
+    >>> with_release(np.array([[0.5], [0.5]]), np.array([[[0.9, 0.1]], [[0.6, 0.4]]])).sum(axis=(0, 1))
+    array([0.75, 0.25])
+    """
+    return np.where(joint[:, :, None] > 0, joint[:, :, None] * tables, 0.0)
+
+
+def updated(belief: FloatArray, likelihood: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Bayes' rule: the belief after something was released, and the probability of that.
+
+    ``likelihood`` is the probability of what was released in each state; the two shapes broadcast. What cannot be
+    released leaves a belief of zeros.
+
+    >>> updated(np.array([0.5, 0.5]), np.array([0.1, 0.4]))
+    (array([0.2, 0.8]), np.float64(0.25))
+    """
+    weight = belief * likelihood
+    total = weight.sum(axis=0)
+    return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0), total
+
+
+def smoothed(
+    filtered: Iterable[FloatArray], moves: Iterable[Matrix], readings: Iterable[FloatArray | None]
+) -> Iterator[FloatArray]:
+    """The beliefs given everything that was released, from the last step back to the first (forward-backward).
+
+    All three come from the last step back: the belief given what was released up to the step, the probabilities
+    [state, state before] of the move to it, and the likelihood of what was released at it (None: nothing was).
+
+    >>> stays = np.array([[0.9, 0.1], [0.1, 0.9]])
+    >>> list(smoothed([np.array([0.9, 0.1]), np.array([0.5, 0.5])], [stays, stays], [np.array([0.9, 0.1]), None]))
+    [array([0.9, 0.1]), array([0.82, 0.18])]
+    """
+    later: FloatArray = np.ones(())
+    for belief, move, reading in zip(filtered, moves, readings, strict=True):
+        weight = belief * later
+        yield weight / weight.sum(axis=0)
+        later = np.broadcast_to(later, belief.shape)
+        later = move.T @ (later if reading is None else later * reading)
+        later = later / later.max(axis=0)

@@ -1,0 +1,218 @@
+"""Training: cuts are made at the beliefs that walks lead to, and with them the proof of the planner's bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from hideseek.errors import SolverError, broken_rule
+from hideseek.metrics import MetricLike
+from hideseek.model.belief import updated
+from hideseek.model.profile import Profile, drawn
+from hideseek.model.scenario import Scenario
+from hideseek.planning.belief_game import BeliefGame
+from hideseek.planning.planner import Planner, Proof, for_ever
+from hideseek.planning.player import ROUGH, Player, seconds_of
+from hideseek.solvers.belief_program import Play
+from hideseek.util.arrays import FloatArray, frozen
+from hideseek.util.boundary import checked
+from hideseek.util.checks import one_of, scalar, whole_number
+from hideseek.util.choices import Mode, Outlook
+from hideseek.util.limits import refuse_if_too_long
+
+DISCOUNT = 0.9
+WALKS, LENGTH = 30, 30  # of training: walks, and accesses of each
+ENOUGH = 3  # walks in a row that teach nothing, after which there are no more
+
+Trained = Callable[[int, int, float, float], None]  # walks done, walks, privacy per access in the last ones, bound
+
+
+@checked
+def plan(
+    game: BeliefGame | Profile,
+    *,
+    scenario: Scenario | None = None,
+    privacy: MetricLike | None = None,
+    quality: MetricLike | None = None,
+    budget: float | None = None,
+    outlook: Outlook | str = Outlook.FAR_SIGHTED,
+    mode: Mode | str = Mode.TRADE_OFF,
+    discount: float = DISCOUNT,
+    walks: int = WALKS,
+    seed: int = 0,
+    progress: Trained | None = None,
+) -> Planner:
+    """Train a planner on the beliefs that walks lead to; the same seed gives the same planner.
+
+    Parameters
+    ----------
+    game
+        A :class:`BeliefGame`, or the profile to make one for.
+    scenario, privacy, quality, budget
+        What makes a game of a profile, see :meth:`BeliefGame.of`; none of them with a game.
+    outlook
+        How far the planner looks. The secondary outlook is lexicographic and has no discount.
+    mode
+        Whether the planner may give up current privacy for more of it later.
+    discount
+        How much an access counts, >= 0 and < 1, where the one before counts 1.
+    walks, seed
+        How many walks to train on at most, and their seed.
+    progress
+        Called after every walk with the walks done, their number, the privacy per access that the last ones had, and
+        what no mechanism that keeps the budget given every release exceeds in the long run.
+
+    Returns
+    -------
+    Planner
+        Its cuts, and a bound on the long-run privacy per access of every mechanism.
+
+    Raises
+    ------
+    SizeError
+        If the training would take more than a week.
+
+    Examples
+    --------
+    >>> from hideseek.metrics import hamming
+    >>> from hideseek.model.markov import MarkovProfile
+    >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
+    >>> plan(profile, privacy=hamming(), quality=hamming(), budget=0.1, walks=2)
+    Planner(outlook=far-sighted, mode=trade-off, discount=0.9, cuts=1, bound=0.1)
+    """
+    played = game_of(game, scenario, privacy, quality, budget)
+    outlook, mode = one_of(Outlook, outlook, "outlook", "plan"), one_of(Mode, mode, "mode", "plan")
+    discount = scalar(discount, "discount", "plan", "a number >= 0 and < 1")
+    if discount >= 1:
+        raise broken_rule("discount", "plan", "a number >= 0 and < 1", discount)
+    count, seed = whole_number(walks, "walks", "plan"), whole_number(seed, "seed", "plan", least=0)
+    return trained(played, outlook, mode, discount, count, seed, progress)
+
+
+def game_of(
+    game: BeliefGame | Profile,
+    scenario: Scenario | None,
+    privacy: MetricLike | None,
+    quality: MetricLike | None,
+    budget: float | None,
+) -> BeliefGame:
+    """The game that was given, or the one that is made of a profile and all the rest."""
+    rest = {"scenario": scenario, "privacy": privacy, "quality": quality, "budget": budget}
+    if isinstance(game, BeliefGame):
+        for name, value in rest.items():
+            if value is not None:
+                raise broken_rule(name, "plan", "left out beside a game, which has its own", type(value).__name__)
+        return game
+    if privacy is None or quality is None or budget is None:
+        missing = next(name for name, value in rest.items() if name != "scenario" and value is None)
+        raise broken_rule(missing, "plan", "given with a profile", None)
+    return BeliefGame.of(game, scenario=scenario, privacy=privacy, quality=quality, budget=budget)
+
+
+def trained(
+    game: BeliefGame,
+    outlook: Outlook,
+    mode: Mode,
+    discount: float,
+    walks: int,
+    seed: int,
+    progress: Trained | None,
+) -> Planner:
+    """The planner of a game: trained on walks, where it has a future to learn about."""
+    if outlook is Outlook.SECONDARY:
+        mode, discount = Mode.LEXICOGRAPHIC, 1.0
+    most = game.ceiling.bound
+    blank = Planner(outlook, mode, discount, np.zeros((0, len(game.states))), most, game.sha256, seed)
+    if outlook is Outlook.PLAIN or discount == 0:
+        return blank
+    if outlook is Outlook.SECONDARY:
+        return replace(blank, cuts=game.error)
+    what = f"Training on {walks} walks over {len(game.states)} states"
+    refuse_if_too_long(seconds_of(walks * LENGTH, len(game.states)), what, "Ask for fewer 'walks'.")
+    trainer = _Trainer(game, blank)
+    trainer.train(walks, progress)
+    return trainer.planner()
+
+
+class _Trainer:
+    """Walks by a planner that learns from them."""
+
+    def __init__(self, game: BeliefGame, blank: Planner) -> None:
+        self.game, self.blank = game, blank
+        self.generator = np.random.default_rng(blank.seed)
+        self.forever = blank.outlook is Outlook.FAR_SIGHTED
+        first: FloatArray = game.ceiling_cut
+        if self.forever:
+            first = for_ever(first, game, blank.discount)
+        self.reached = [game.start[None]]  # beliefs at which the value was asked for
+        # cuts are of the trade-off whatever the mode: they bound what any choice can reach
+        self.player = Player(game, replace(blank, mode=Mode.TRADE_OFF, cuts=first[None]))
+        self.unit = self.player.now.unit
+        self.privacies: list[float] = []
+        # of every cut, its price and strategy: the first is that of the ceiling's, played for ever
+        self.prices = [game.ceiling.price]
+        self.strategies = [sparse.csr_array(game.ceiling.attack)]
+
+    def train(self, walks: int, progress: Trained | None) -> None:
+        """Visit the beliefs after the state itself was released, then those that walks lead to, forth and back."""
+        for belief in np.unique(self.game.moves, axis=0):
+            self.visit(belief)
+        quiet = 0
+        for done in range(walks):
+            if quiet == ENOUGH:
+                break
+            known = len(self.player.cuts)
+            belief, short = self.game.start, 0.0
+            visited: list[FloatArray] = []
+            for _ in range(LENGTH):
+                found = self.visit(belief)
+                visited.append(belief)
+                # the mean of <cut, belief> is the ceiling: what a walk falls short of it by scatters less
+                short += float(self.game.ceiling_cut @ belief - found.privacy) / LENGTH
+                release = int(drawn((belief[:, None] * found.table).sum(axis=0), self.generator))
+                belief = self.game.later(self.game.learned(belief, found.table, release))
+            for belief in reversed(visited) if self.forever else ():
+                self.visit(belief)
+            quiet = quiet + 1 if len(self.player.cuts) == known else 0
+            self.privacies.append(float(self.game.ceiling_cut @ self.game.start) - short)
+            if progress is not None:
+                progress(done + 1, walks, float(np.mean(self.privacies[-5:])), self.bound)
+
+    def visit(self, belief: FloatArray) -> Play:
+        """Choose a table at a belief, and learn what the belief is worth."""
+        try:
+            found = self.player.with_future(belief)
+        except SolverError:  # the current access alone teaches nothing about later ones
+            return self.player.now.play(belief)
+        after, mass = updated(belief[:, None], found.table)
+        self.reached.append(after[:, mass > ROUGH].T @ self.game.moves)
+        if self.forever and (self.player.cuts @ belief).min() - found.cut @ belief > ROUGH * self.unit:
+            self.player.add(found.cut[None])
+            self.prices.append(found.price)
+            self.strategies.append(sparse.csr_array(found.strategy))
+        return found
+
+    @property
+    def bound(self) -> float:
+        """What no mechanism that keeps the budget given every release exceeds in the long run, by all cuts so far."""
+        if not self.forever:
+            return self.blank.bound
+        return min(self.blank.bound, (1 - self.blank.discount) * float((self.player.cuts @ self.game.start).min()))
+
+    def planner(self) -> Planner:
+        """The planner with the cuts that are the least at some belief that was reached, and the proof of its bound."""
+        cuts = self.player.cuts
+        used = np.unique(np.concatenate([(beliefs @ cuts.T).argmin(axis=1) for beliefs in self.reached]))
+        planner = replace(self.blank, cuts=frozen(cuts[used].copy()))
+        if not self.forever:
+            return planner
+        least, guesses = int((cuts @ self.game.start).argmin()), len(self.game.error)
+        wide = [
+            sparse.csr_array((one.data, one.indices, one.indptr), shape=(one.shape[0], guesses + len(cuts)))
+            for one in self.strategies
+        ]
+        proof = Proof(np.array(self.prices), sparse.vstack(wide, format="csr")).of_one(least, guesses)
+        return planner.proved(self.game, proof)

@@ -1,0 +1,34 @@
+"""The label of a codebook as a figure: every adversary's expected error, between nothing and the prior risk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from hideseek.plots.figures import COLOURS, ORANGE, STYLE
+from hideseek.util.estimates import Estimate
+
+
+def draw_label(errors: Mapping[str, Estimate], prior_risk: float, ceiling: float, ax: Axes | None = None) -> Axes:
+    """One bar per adversary with its 95 % interval, and lines at the ceiling and at the prior risk.
+
+    >>> draw_label({"filter": Estimate(0.2), "window": Estimate(0.3)}, prior_risk=0.5, ceiling=0.4).get_xlabel()
+    'expected error'
+    """
+    with mpl.rc_context(STYLE):
+        if ax is None:
+            ax = Figure(figsize=(6.0, 2.8), layout="constrained").subplots()
+        values = np.array([float(error) for error in errors.values()])
+        low, high = np.array([error.interval for error in errors.values()]).T
+        ax.barh(list(errors), values, xerr=np.maximum([values - low, high - values], 0), color=COLOURS[0], height=0.6)
+        ax.axvline(ceiling, color=ORANGE, label="ceiling")
+        ax.axvline(prior_risk, color="black", linestyle="--", label="prior risk")
+        ax.invert_yaxis()
+        ax.set_xlim(left=0)
+        ax.set_xlabel("expected error")
+        ax.legend(frameon=False)
+    return ax
