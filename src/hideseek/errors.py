@@ -14,6 +14,8 @@ HideseekError
 ├── MissingExtraError (also an ImportError): an optional package is not installed
 └── SolverError: a solver gave no usable answer
     └── CertificateError: an answer from which no certificate can be made
+
+TraceWarning (a UserWarning): some rows or files of an input could not be read; the rest was
 """
 
 from __future__ import annotations
@@ -71,6 +73,10 @@ class SizeError(ParameterError):
 
 class TraceError(HideseekError, ValueError):
     """A file of traces is missing, of an unknown format, or has nothing readable in it."""
+
+
+class TraceWarning(UserWarning):
+    """Some rows or files of an input could not be read; the rest was."""
 
 
 class CodebookError(HideseekError, ValueError):

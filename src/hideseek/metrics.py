@@ -12,7 +12,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import wraps
 from typing import ParamSpec
 
@@ -23,6 +22,7 @@ from hideseek.errors import broken_rule
 from hideseek.model.regions import Regions, distances
 from hideseek.util.arrays import FloatArray, IntArray, nonnegative, scalar, shaped, whole_number
 from hideseek.util.boundary import checked, takes
+from hideseek.util.choices import MetricName as MetricName
 
 Between = Callable[[IntArray, IntArray, IntArray], FloatArray]
 Weights = Mapping[int, float] | Sequence[float] | FloatArray
@@ -360,14 +360,6 @@ def weight_of(weights: Mapping[int, float], places: IntArray, otherwise: float =
         if place < len(table):
             table[place] = factor
     return table[places]
-
-
-class MetricName(StrEnum):
-    """How to measure an error or a loss: different or not; metres; metres squared."""
-
-    HAMMING = "hamming"
-    EUCLID = "euclid"
-    SQUARED = "squared"
 
 
 def metric_of(name: MetricName, regions: Regions) -> Metric:

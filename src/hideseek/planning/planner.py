@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import numpy as np
 from scipy import sparse
@@ -32,6 +31,8 @@ from hideseek.solvers.dispatch import solve
 from hideseek.solvers.tie_break import prefer
 from hideseek.util.arrays import FloatArray, frozen, nonnegative, one_of, refuse_if_too_long, scalar, whole_number
 from hideseek.util.boundary import checked
+from hideseek.util.choices import Mode as Mode
+from hideseek.util.choices import Outlook as Outlook
 
 DISCOUNT = 0.9
 WALKS, LENGTH = 30, 30  # of training: walks, and accesses of each
@@ -42,22 +43,6 @@ PRACTICE = 30  # accesses of a walk before a player is kept: its rows and column
 ROUNDS = 100  # of looking ahead at one belief
 PLAY = 0.005  # seconds of the plain planner at an access with 25 states, growing with their cube; others take longer
 UNLIKELY = 1e-6  # releases of this probability are not looked at ahead
-
-
-class Outlook(StrEnum):
-    """How far a planner looks."""
-
-    PLAIN = "plain"  # not at all: the solver's own optimum of now
-    SECONDARY = "secondary"  # of the optima of now, the one that leaves most to guess about the next target
-    LOOK_AHEAD = "look-ahead"  # now and the next access
-    FAR_SIGHTED = "far-sighted"  # now and everything after, discounted
-
-
-class Mode(StrEnum):
-    """What a planner may give up."""
-
-    LEXICOGRAPHIC = "lexicographic"  # nothing of the privacy of now: it only chooses among the optima
-    TRADE_OFF = "trade-off"  # privacy now for more of it later
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from hideseek.errors import SizeError, TraceError, broken_rule
+from hideseek.errors import TraceWarning as TraceWarning
 from hideseek.traces.users import told_apart, user_of
 from hideseek.util.arrays import refuse_if_too_large
 from hideseek.util.boundary import checked
@@ -73,10 +74,6 @@ _EXTENSIONS = {  # headers of an archive that tell more about the next one
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
 }
 _DAMAGE = (OSError, EOFError, zlib.error, tarfile.TarError, RecursionError)
-
-
-class TraceWarning(UserWarning):
-    """Some rows or files of an input could not be read; the rest was."""
 
 
 @dataclass(frozen=True)

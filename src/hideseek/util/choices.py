@@ -1,0 +1,29 @@
+"""Names that people choose from, apart from the code that acts on them: the help of the command line needs no more."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class MetricName(StrEnum):
+    """How to measure an error or a loss: whether places differ; in metres; in square metres."""
+
+    HAMMING = "hamming"
+    EUCLID = "euclid"
+    SQUARED = "squared"
+
+
+class Outlook(StrEnum):
+    """How far a planner looks ahead."""
+
+    PLAIN = "plain"  # not at all: the optimum that the solver ends at
+    SECONDARY = "secondary"  # among the optima of now, the one that leaves most to guess about the next target
+    LOOK_AHEAD = "look-ahead"  # this access and the next one
+    FAR_SIGHTED = "far-sighted"  # this access and all later ones, discounted
+
+
+class Mode(StrEnum):
+    """What a planner may give up."""
+
+    LEXICOGRAPHIC = "lexicographic"  # none of the privacy of now: it only chooses among the optima
+    TRADE_OFF = "trade-off"  # privacy now for more of it later
