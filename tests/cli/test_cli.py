@@ -114,7 +114,7 @@ def test_traces_go_straight_into_solve(run, traces):
     assert "2 users, told apart by column; took person-" in err
 
 
-@pytest.mark.parametrize("protect", ["transition", "planned"])
+@pytest.mark.parametrize("protect", ["next", "planned"])
 def test_transitions_are_protected_too(run, traces, protect):
     status, out, err = run("solve", traces, "--grid", "4x4", "--protect", protect, "--json", "--out", "m.csv")
     assert status == 0, err
@@ -282,7 +282,7 @@ def test_a_damaged_codebook_is_refused_in_one_line(run, designed, tmp_path):
     assert not (tmp_path / "s").exists()
 
 
-@pytest.mark.parametrize("protect", ["location", "way", "next", "planned", "between"])
+@pytest.mark.parametrize("protect", ["place", "trajectory", "next", "planned", "between"])
 def test_everything_can_be_protected_through_time(run, tmp_path, protect):
     places = Places([45.0, 45.01, 45.02], [5.0, 5.01, 5.0])
     matrix = [[0.8, 0.2, 0.0], [0.3, 0.4, 0.3], [0.1, 0.2, 0.7]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -36,7 +35,15 @@ SETTING = Setting(PROFILE, METRES, squared(METRES))
 
 @pytest.fixture(scope="module")
 def comparison():
-    return compare(PROFILE, METRES, squared(METRES), 0.1 * SETTING.game.saturation, accesses=20, walks=60, workers=1)
+    return compare(
+        PROFILE,
+        privacy=METRES,
+        quality=squared(METRES),
+        budget=0.1 * SETTING.game.saturation,
+        accesses=20,
+        walks=60,
+        workers=1,
+    )
 
 
 def test_every_rival_loses_as_much_as_the_codebook(comparison):
@@ -195,7 +202,13 @@ def test_rows_come_by_equal_loss_and_then_by_privacy_with_the_ends_last():
         for name, share in (("all but truth", 0.01), ("all but constant", 0.95))
     ]
     found = compare(
-        profile, metres, metres, 0.3 * setting.game.saturation, [*stuck, *RIVALS[:3]], accesses=3, workers=1
+        profile,
+        privacy=metres,
+        quality=metres,
+        budget=0.3 * setting.game.saturation,
+        rivals=[*stuck, *RIVALS[:3]],
+        accesses=3,
+        workers=1,
     )
     assert [row.mechanism for row in found.rows[-4:]] == ["all but constant", "all but truth", "constant", "truth"]
     *equal, _, _, _, _ = found.rows
@@ -210,7 +223,7 @@ def test_rows_come_by_equal_loss_and_then_by_privacy_with_the_ends_last():
 def test_with_no_budget_everybody_tells_the_truth(tmp_path):
     profile = town(3, 3)
     metres = distance(profile.regions)
-    found = compare(profile, metres, metres, 0.0, accesses=3, walks=10, workers=1)
+    found = compare(profile, privacy=metres, quality=metres, budget=0.0, accesses=3, walks=10, workers=1)
     assert {row.mechanism for row in found.rows} > {rival.name for rival in RIVALS}
     assert found.quality_loss == pytest.approx(0, abs=1e-9)
     for row in found.rows:
@@ -288,7 +301,7 @@ def compared(monkeypatch):
         profiles.append(profile)
         raise ParameterError("no further")
 
-    monkeypatch.setattr(sys.modules["hideseek.compare"], "compare", stop)
+    monkeypatch.setattr("hideseek.experiments.comparison.compare", stop)
     return profiles
 
 

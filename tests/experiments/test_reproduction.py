@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import stat
-import sys
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -483,8 +482,8 @@ def test_at_the_middle_budget_every_optimum_has_its_rank_correlation(found):
 
 def test_what_fails_is_seen_as_well_as_what_passes(found, run, monkeypatch, tmp_path):
     doctored, nobody = falling(found), pd.DataFrame(columns=Left._fields)
-    monkeypatch.setattr(sys.modules["hideseek.reproduce"], "reproduce", lambda *_, **__: doctored)
-    monkeypatch.setattr(sys.modules["hideseek.reproduce"], "robustness", lambda *_, **__: nobody)
+    monkeypatch.setattr("hideseek.experiments.reproduction.run.reproduce", lambda *_, **__: doctored)
+    monkeypatch.setattr("hideseek.experiments.reproduction.robustness_study.robustness", lambda *_, **__: nobody)
     status, out, _ = run("reproduce", "--synthetic", "--out", "paper")
     assert status == 0
     failed = [finding for finding in doctored.findings if not finding.passed]

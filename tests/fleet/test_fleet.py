@@ -17,7 +17,6 @@ from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError
-from types import SimpleNamespace
 
 import fsspec
 import msgspec
@@ -31,8 +30,6 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from hideseek import Codebook, Grid, MarkovProfile, ParameterError, Scenario
-from hideseek.cli import many_people as many
-from hideseek.cli import terminal
 from hideseek.codebook.codebook import codebook_from
 from hideseek.errors import EngineError, MissingExtraError, OutputError, SolverError, TraceError
 from hideseek.fleet import Fleet, Job, engines, outputs, run_fleet
@@ -115,7 +112,7 @@ def test_neither_the_number_of_workers_nor_the_order_of_the_files_matters(city, 
     (tmp_path / "shuffled").mkdir()
     for number, rows in enumerate(np.array_split(np.random.default_rng(0).permutation(len(CITY)), 3)):
         CITY.iloc[rows].to_csv(tmp_path / "shuffled" / f"{number}.csv", index=False)
-    run_fleet(tmp_path / "shuffled", tmp_path / "three", JOB, workers=3)
+    run_fleet(tmp_path / "shuffled", tmp_path / "three", job=JOB, workers=3)
     assert_same(tmp_path / "three", undisturbed)
 
 
@@ -123,7 +120,7 @@ def test_the_fleet_is_told_in_words(run, undisturbed, city):
     status, out, err = run("fleet", city, "--out", undisturbed, *WORDS)
     assert status == 0, err
     assert "4 users, 4 codebooks" in out
-    assert re.search(r"done by a run before\s*│\s*4", out)
+    assert re.search(r"done by an earlier run\s*│\s*4", out)
     assert "kept of the ceiling" in out
     assert "labels.parquet" in out
     facts = json.loads(run("fleet", city, "--out", undisturbed, *WORDS, "--json")[1])
@@ -133,29 +130,42 @@ def test_the_fleet_is_told_in_words(run, undisturbed, city):
 
 def test_the_command_hands_every_option_over(run, monkeypatch):
     calls = []
-    monkeypatch.setattr(
-        many, "fleet", lambda *call: calls.append(call) or Fleet("x", 5, 1, 2, {}, 3, 6, None, None, "folder")
-    )
+
+    def noted(data, out, **options):
+        calls.append((data, out, {name: options[name] for name in ("job", "workers", "engine")}))
+        return Fleet("x", 5, 1, 2, {}, 3, 6, None, None, "folder")
+
+    monkeypatch.setattr(running, "run_fleet", noted)
     words = "--grid 3x4 --box 1,2,3,4 --step 10min --memory 2 --gaps 3 --quality euclid --budget 5 --privacy hamming"
     status, out, err = run("fleet", "data", "--out", "o", *words.split(), "--workers", 7, "--engine", "dask://h:1")
     assert status == 0, err
-    job = Job((3, 4), (1, 2, 3, 4), "10min", 2, 3, ("hamming",), "euclid", ("5",))
-    assert [call[:5] for call in calls] == [(Path("data"), "o", job, 7, "dask://h:1")]
+    job = Job(
+        grid=(3, 4),
+        box=(1, 2, 3, 4),
+        step="10min",
+        memory=2,
+        gaps=3,
+        privacy=("hamming",),
+        quality="euclid",
+        budgets=("5",),
+    )
+    assert calls == [(Path("data"), "o", {"job": job, "workers": 7, "engine": "dask://h:1"})]
     assert "3 users, 6 codebooks" in out
     assert re.search(r"told apart by\s*│\s*folder", out)
     assert re.search(r"no longer in the data, files still there\s*│\s*3", out)
 
 
 def test_who_could_not_protect_anybody_says_so_by_the_status(run, monkeypatch):
-    monkeypatch.setattr(many, "fleet", lambda *_: Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None, "folder"))
+    none = Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None, "folder")
+    monkeypatch.setattr(running, "run_fleet", lambda *_, **__: none)
     assert run("fleet", "data", "--out", "o")[0] == 1
 
 
 def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(many, "fleet", interrupted)
+    monkeypatch.setattr(running, "run_fleet", interrupted)
     status, _, err = run("fleet", "data", "--out", "o")
     assert status == 130
     assert "The same command goes on" in err
@@ -172,14 +182,14 @@ def test_nothing_finished_is_done_again_and_what_is_missing_is(city, undisturbed
     out = tmp_path / "out"
     subprocess.run(["cp", "-rp", undisturbed, out], check=True)
     before = times_of(out)
-    assert run_fleet(city, out, JOB, workers=1).reused == 4
+    assert run_fleet(city, out, job=JOB, workers=1).reused == 4
     assert {name for name, at in times_of(out).items() if before[name] != at} == set()
     assert (out / "labels.parquet").read_bytes() == (undisturbed / "labels.parquet").read_bytes()
     next(out.rglob("person-001.hideseek")).unlink()
     (out / "done" / "person-002.json").write_bytes((out / "done" / "person-002.json").read_bytes()[:-9])
     changed = CITY.drop(index=CITY.index[CITY["user_id"] == "person-003"][-1])
     changed.to_csv(tmp_path / "changed.csv", index=False)
-    assert run_fleet(tmp_path / "changed.csv", out, JOB, workers=1).reused == 1
+    assert run_fleet(tmp_path / "changed.csv", out, job=JOB, workers=1).reused == 1
     files = {f"person-00{k}.{end}" for k in (1, 2, 3) for end in ("json", "hideseek")}
     assert files <= {name for name, at in times_of(out).items() if before.get(name) != at}
     assert {name for name, at in times_of(out).items() if before.get(name) != at} - files <= {"hamming-20%", "done"}
@@ -190,7 +200,7 @@ TELLING = """
 import sys
 from hideseek.fleet import Job, run_fleet
 job = Job(grid=(1, 2), privacy=("hamming",))
-run_fleet(*sys.argv[1:], job, workers=2, progress=lambda *far: print(*far, flush=True))
+run_fleet(*sys.argv[1:], job=job, workers=2, progress=lambda *far: print(*far, flush=True))
 """
 
 
@@ -256,7 +266,7 @@ def dies_always(user, traces, job):
 def test_a_worker_that_dies_is_replaced_and_its_task_done_again(city, undisturbed, tmp_path, monkeypatch):
     monkeypatch.setenv("DIED", str(tmp_path))
     monkeypatch.setattr(running, "protect", dies_once)
-    assert run_fleet(city, tmp_path / "out", JOB, workers=2).unusable == 0
+    assert run_fleet(city, tmp_path / "out", job=JOB, workers=2).unusable == 0
     assert (tmp_path / "person-001").exists()
     assert_same(tmp_path / "out", undisturbed)
 
@@ -265,7 +275,7 @@ def test_a_user_who_kills_every_worker_is_listed_and_stops_nobody(city, undistur
     monkeypatch.setenv("DIED", str(tmp_path))
     with monkeypatch.context() as patched:
         patched.setattr(running, "protect", dies_always)
-        found = run_fleet(city, tmp_path / "out", JOB, workers=2)
+        found = run_fleet(city, tmp_path / "out", job=JOB, workers=2)
     assert found.reasons == {running.DIED: 1}
     assert len((tmp_path / "person-001").read_text()) in (engines.ATTEMPTS, engines.ATTEMPTS + 1)
     labels, usual = labels_of(tmp_path / "out"), labels_of(undisturbed)
@@ -273,7 +283,7 @@ def test_a_user_who_kills_every_worker_is_listed_and_stops_nobody(city, undistur
     others = (table.drop("person-001").drop(columns="seconds") for table in (labels, usual))
     pd.testing.assert_frame_equal(*others, check_dtype=False, check_exact=True)
     # once there is no reason to die any more, the next run makes up for it
-    assert run_fleet(city, tmp_path / "out", JOB, workers=1).reused == 3
+    assert run_fleet(city, tmp_path / "out", job=JOB, workers=1).reused == 3
     assert_same(tmp_path / "out", undisturbed)
 
 
@@ -352,12 +362,12 @@ def test_no_task_is_left_out_while_there_are_no_workers(monkeypatch):
 
 def test_progress_counts_users_from_those_done_before(city, undisturbed, tmp_path):
     told = []
-    run_fleet(city, tmp_path / "out", JOB, workers=1, progress=lambda *news: told.append(news))
+    run_fleet(city, tmp_path / "out", job=JOB, workers=1, progress=lambda *news: told.append(news))
     assert_same(tmp_path / "out", undisturbed)  # also with a single worker
     assert told == [("reading", 1, 0), *(("users", done, 4) for done in range(5))]
     told.clear()
     (tmp_path / "out" / "done" / "person-003.json").unlink()
-    run_fleet(city, tmp_path / "out", JOB, workers=2, progress=lambda *news: told.append(news))
+    run_fleet(city, tmp_path / "out", job=JOB, workers=2, progress=lambda *news: told.append(news))
     assert told == [("reading", 1, 0), ("users", 3, 4), ("users", 4, 4)]
 
 
@@ -377,24 +387,14 @@ HOSTILE = {
 BOXED = Job(grid=(2, 2), box=(37.1, 37.2, -122.5, -122.3), privacy=("hamming",))
 
 
-def test_where_nobody_watches_progress_is_a_line_a_minute(capsys, monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(terminal, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    with terminal.rate_bar("fleet") as advance:
-        for seconds, *news in ((1, "reading", 3, 0), (61, "reading", 9, 0), (62, "users", 0, 5), (130, "users", 2, 5)):
-            now[0] = seconds
-            advance(*news)
-    assert capsys.readouterr().err.splitlines() == ["fleet: reading 9", "fleet: users 2 of 5"]
-
-
-@pytest.mark.filterwarnings("ignore::hideseek.TraceWarning")
+@pytest.mark.filterwarnings("ignore::hideseek.errors.TraceWarning")
 def test_users_who_cannot_be_used_are_listed_with_a_reason_that_tells_no_place(tmp_path):
     folder = tmp_path / "cabs"
     folder.mkdir()
     for name, (text, _) in HOSTILE.items():
         (folder / f"new_{name}.txt").write_text(text)
     (folder / "new_good.txt").write_text(GOOD)
-    found = run_fleet(folder, tmp_path / "out", BOXED, workers=1)
+    found = run_fleet(folder, tmp_path / "out", job=BOXED, workers=1)
     table = labels_of(tmp_path / "out")
     assert list(table.index) == sorted([*HOSTILE, "good"])
     assert (found.users, found.unusable, found.codebooks) == (8, 7, 1)
@@ -405,7 +405,7 @@ def test_users_who_cannot_be_used_are_listed_with_a_reason_that_tells_no_place(t
     assert table.loc["good", "reason"] is None or pd.isna(table.loc["good", "reason"])
     told = "".join(path.read_text() for path in (tmp_path / "out" / "done").iterdir())
     assert not re.search(r"37\.1|122\.4|only place|span", told)
-    assert run_fleet(folder, tmp_path / "out", BOXED, workers=1).reused == 8
+    assert run_fleet(folder, tmp_path / "out", job=BOXED, workers=1).reused == 8
 
 
 IDS = (
@@ -430,11 +430,16 @@ IDS = (
 def test_whoever_a_user_claims_to_be_the_files_stay_in_the_folder(tmp_path):
     one = CITY[CITY["user_id"] == "person-000"]
     pd.concat([one.assign(user_id=name) for name in IDS]).to_csv(tmp_path / "ids.csv", index=False)
-    run_fleet(tmp_path / "ids.csv", tmp_path / "out", Job(grid=(2, 2), box=(0, 1, 0, 1)), workers=1)  # no fix inside
+    run_fleet(
+        tmp_path / "ids.csv", tmp_path / "out", job=Job(grid=(2, 2), box=(0, 1, 0, 1)), workers=1
+    )  # no fix inside
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.csv", "out"]
     assert len(list((tmp_path / "out" / "done").iterdir())) == len(IDS)
     assert sorted(labels_of(tmp_path / "out").index) == sorted(IDS)
-    assert run_fleet(tmp_path / "ids.csv", tmp_path / "out", Job(grid=(2, 2), box=(0, 1, 0, 1)), workers=1).reused == 15
+    assert (
+        run_fleet(tmp_path / "ids.csv", tmp_path / "out", job=Job(grid=(2, 2), box=(0, 1, 0, 1)), workers=1).reused
+        == 15
+    )
 
 
 @given(st.lists(st.text() | st.text("aAbB%./_", max_size=4) | st.text("x", min_size=90), unique=True, max_size=20))
@@ -467,7 +472,7 @@ def test_a_design_that_fails_does_not_take_the_others_with_it(monkeypatch):
 
 
 def test_every_option_of_a_job_reaches_the_codebook():
-    job = Job((1, 2), None, "20min", 2, 2, ("euclid",), "hamming", ("30%",))
+    job = Job(grid=(1, 2), step="20min", memory=2, gaps=2, privacy=("euclid",), quality="hamming", budgets=("30%",))
     ((row, content),) = protect("person-000", ONE, job)
     book = codebook_from(memoryview(content))
     assert (book.step, book.scenario, len(book.gaps)) == ("20min", Scenario.past_present(2), 1)
@@ -489,7 +494,7 @@ def test_an_unexpected_error_is_told_by_its_name_alone(monkeypatch):
 
 
 def test_results_go_anywhere_that_fsspec_reaches(city, undisturbed, tmp_path):
-    found = run_fleet(city, "memory://fleet/a[1]", JOB, workers=1)
+    found = run_fleet(city, "memory://fleet/a[1]", job=JOB, workers=1)
     memory = fsspec.filesystem("memory")
     try:
         assert found.labels == "memory:///fleet/a[1]/labels.parquet"
@@ -498,7 +503,7 @@ def test_results_go_anywhere_that_fsspec_reaches(city, undisturbed, tmp_path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(memory.cat_file(name))
         assert_same(tmp_path, undisturbed)
-        assert run_fleet(city, "memory://fleet/a[1]", JOB, workers=1).reused == 4
+        assert run_fleet(city, "memory://fleet/a[1]", job=JOB, workers=1).reused == 4
     finally:
         memory.rm("/fleet", recursive=True)
 
@@ -518,20 +523,20 @@ def test_a_store_that_cannot_be_written_to_is_told_before_any_work(city, monkeyp
     with pytest.raises(
         OutputError, match=r"closed://bucket/ for the results cannot be used: LookupError: no credentials"
     ):
-        run_fleet(city, "closed://bucket", JOB, workers=1)
+        run_fleet(city, "closed://bucket", job=JOB, workers=1)
 
 
 def test_a_folder_holds_one_job(city, undisturbed, tmp_path):
     other = Job(grid=(1, 2), privacy=("euclid",))
     before = (undisturbed / "fleet.json").read_bytes()
     with pytest.raises(ParameterError, match=r"\['hamming'\], where \['euclid'\] is asked for.*Give another folder"):
-        run_fleet(city, undisturbed, other, workers=1)
+        run_fleet(city, undisturbed, job=other, workers=1)
     assert (undisturbed / "fleet.json").read_bytes() == before
     # where nothing was finished, nothing is lost
     (tmp_path / "fleet.json").write_bytes(before)
     (tmp_path / "words.txt").write_text("no traces")
     with pytest.raises(TraceError):
-        run_fleet(tmp_path / "words.txt", tmp_path, other, workers=1)
+        run_fleet(tmp_path / "words.txt", tmp_path, job=other, workers=1)
     assert b"euclid" in (tmp_path / "fleet.json").read_bytes()
 
 
@@ -620,11 +625,11 @@ def after(users, action):
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("lose", [Path.unlink, lambda file: file.write_text('{"schema":')], ids=["gone", "damaged"])
 def test_a_folder_whose_job_was_lost_during_the_run_tells_it_in_the_end(city, tmp_path, lose):
-    run_fleet(city, tmp_path / "undisturbed", JOB)
+    run_fleet(city, tmp_path / "undisturbed", job=JOB)
     about = tmp_path / "out" / "fleet.json"
-    run_fleet(city, tmp_path / "out", JOB, progress=after(2, lambda: lose(about)))
+    run_fleet(city, tmp_path / "out", job=JOB, progress=after(2, lambda: lose(about)))
     assert about.read_bytes() == (tmp_path / "undisturbed" / "fleet.json").read_bytes()
-    assert run_fleet(city, tmp_path / "out", JOB).reused == len(PEOPLE)
+    assert run_fleet(city, tmp_path / "out", job=JOB).reused == len(PEOPLE)
 
 
 @pytest.mark.usefixtures("quick")
@@ -635,10 +640,10 @@ def test_a_folder_that_tells_of_another_job_in_the_end_is_refused(city, tmp_path
         about.write_text(about.read_text().replace("hamming", "euclid"))
 
     with pytest.raises(ParameterError, match=r"\['euclid'\], where \['hamming'\] is asked for"):
-        run_fleet(city, tmp_path / "out", JOB, progress=after(2, edit))
+        run_fleet(city, tmp_path / "out", job=JOB, progress=after(2, edit))
     assert b"euclid" in about.read_bytes()
     about.write_text(about.read_text().replace("euclid", "hamming"))
-    assert run_fleet(city, tmp_path / "out", JOB).reused == len(PEOPLE)
+    assert run_fleet(city, tmp_path / "out", job=JOB).reused == len(PEOPLE)
 
 
 @pytest.mark.usefixtures("quick")
@@ -652,10 +657,10 @@ def test_a_folder_that_is_moved_away_stops_the_run_and_is_not_made_again(city, t
             out.mkdir()
 
     with pytest.raises(OutputError, match=r"out/ .* was moved or replaced .* run this again to go on"):
-        run_fleet(city, out, JOB, progress=after(2, move))
+        run_fleet(city, out, job=JOB, progress=after(2, move))
     assert not list(out.rglob("*"))
     assert out.exists() is another
-    assert run_fleet(city, moved, JOB).reused == 2
+    assert run_fleet(city, moved, job=JOB).reused == 2
     assert tuple(labels_of(moved).index) == PEOPLE
 
 
@@ -676,9 +681,9 @@ def test_results_that_are_lost_during_the_run_are_told_by_whose_they_are(city, t
         OutputError,
         match=r"of 1 of 4 users are not in .*/out/ as they were written: person-000\. Run this again to go on",
     ):
-        run_fleet(city, out, JOB, progress=after(4, lambda: harm(out / name)))
+        run_fleet(city, out, job=JOB, progress=after(4, lambda: harm(out / name)))
     assert not (out / "labels.parquet").exists()
-    assert run_fleet(city, out, JOB).reused == 3
+    assert run_fleet(city, out, job=JOB).reused == 3
     assert tuple(labels_of(out).index) == PEOPLE
     assert (out / BOOKS / "person-000.hideseek").read_bytes() == book_of("person-000")
 
@@ -687,9 +692,9 @@ def test_results_that_are_lost_during_the_run_are_told_by_whose_they_are(city, t
 def test_of_many_users_whose_results_are_lost_a_few_are_named(city, tmp_path, monkeypatch):
     monkeypatch.setattr(outputs, "NAMED", 2)
     out = tmp_path / "out"
-    run_fleet(city, out, JOB)
+    run_fleet(city, out, job=JOB)
     with pytest.raises(OutputError, match=r"of 4 of 4 users .*: person-000, person-001, and 2 more\."):
-        run_fleet(city, out, JOB, progress=lambda *_: subprocess.run(["rm", "-r", out / "codebooks"], check=False))
+        run_fleet(city, out, job=JOB, progress=lambda *_: subprocess.run(["rm", "-r", out / "codebooks"], check=False))
 
 
 def swapped(path):
@@ -706,19 +711,19 @@ def relabelled(path):
 )
 def test_what_is_not_as_it_was_written_is_made_anew(city, tmp_path, name, harm):
     out = tmp_path / "out"
-    run_fleet(city, out, JOB)
+    run_fleet(city, out, job=JOB)
     before, size = (out / name).read_bytes(), (out / name).stat().st_size
     harm(out / name)
     assert (out / name).read_bytes() != before
     assert (out / name).stat().st_size == size
-    assert run_fleet(city, out, JOB).reused == 3
+    assert run_fleet(city, out, job=JOB).reused == 3
     assert (out / name).read_bytes() == before
     assert labels_of(out)["kept"].tolist() == [0.5] * 4
 
 
 @pytest.mark.usefixtures("quick")
 def test_the_table_tells_the_digest_of_every_codebook(city, tmp_path):
-    run_fleet(city, tmp_path / "out", JOB)
+    run_fleet(city, tmp_path / "out", job=JOB)
     for _, row in labels_of(tmp_path / "out").iterrows():
         told = subprocess.run(["sha256sum", tmp_path / "out" / row["codebook"]], check=True, capture_output=True)
         assert told.stdout.split()[0].decode() == row["sha256"]
@@ -728,25 +733,25 @@ def test_the_table_tells_the_digest_of_every_codebook(city, tmp_path):
 @pytest.mark.parametrize("left", ["done/*.json", "codebooks/*/*.hideseek", "labels.parquet"])
 def test_results_that_do_not_tell_their_job_are_another_ones(city, tmp_path, left):
     out = tmp_path / "out"
-    run_fleet(city, out, JOB)
+    run_fleet(city, out, job=JOB)
     keep = set(out.glob(left))
     assert keep
     for path in out.rglob("*"):
         if path.is_file() and path not in keep:
             path.unlink()
     with pytest.raises(ParameterError, match=r"holds the same job\. Got results without .*fleet\.json.*another folder"):
-        run_fleet(city, out, JOB)
+        run_fleet(city, out, job=JOB)
     assert {path for path in out.rglob("*") if path.is_file()} == keep
 
 
 @pytest.mark.usefixtures("quick")
 def test_what_another_job_finished_is_not_taken_over_with_its_files(city, tmp_path):
-    run_fleet(city, tmp_path / "other", replace(JOB, gaps=2))
-    run_fleet(city, tmp_path / "out", JOB)
+    run_fleet(city, tmp_path / "other", job=replace(JOB, gaps=2))
+    run_fleet(city, tmp_path / "out", job=JOB)
     for name in ("done", "codebooks"):
         subprocess.run(["rm", "-r", tmp_path / "out" / name], check=True)
         (tmp_path / "other" / name).rename(tmp_path / "out" / name)
-    assert run_fleet(city, tmp_path / "out", JOB).reused == 0
+    assert run_fleet(city, tmp_path / "out", job=JOB).reused == 0
 
 
 @pytest.mark.usefixtures("quick")
@@ -754,9 +759,9 @@ def test_folders_are_their_owners_only_also_when_they_are_made_again(city, tmp_p
     out = tmp_path / "out"
     previous = os.umask(0o022)
     try:
-        run_fleet(city, out, JOB)
+        run_fleet(city, out, job=JOB)
         subprocess.run(["rm", "-r", out / "codebooks", out / "done"], check=True)
-        run_fleet(city, out, JOB)
+        run_fleet(city, out, job=JOB)
     finally:
         os.umask(previous)
     folders = [out, *(path for path in out.rglob("*") if path.is_dir())]
@@ -798,7 +803,7 @@ def test_results_do_not_go_where_the_data_is_read(city, tmp_path, place):
     subprocess.run(["cp", city, data / "city.csv"], check=True)
     out = place(data)
     with pytest.raises(ParameterError, match=r"'out' parameter of fleet must be a folder apart from the data"):
-        run_fleet(data, out, JOB)
+        run_fleet(data, out, job=JOB)
     assert [path.name for path in data.iterdir()] == ["city.csv"]
 
 
@@ -807,17 +812,17 @@ def test_people_with_files_of_one_name_are_several_users(tmp_path):
     for name, rows in CITY.groupby("user_id"):
         (tmp_path / "data" / str(name)).mkdir(parents=True)
         rows.drop(columns="user_id").to_csv(tmp_path / "data" / str(name) / "2026-01-05.csv", index=False)
-    found = run_fleet(tmp_path / "data", tmp_path / "out", JOB)
+    found = run_fleet(tmp_path / "data", tmp_path / "out", job=JOB)
     assert (found.users, found.told_apart_by) == (4, "folder")
     assert labels_of(tmp_path / "out")["fixes"].to_dict() == CITY["user_id"].value_counts().to_dict()
-    assert run_fleet(tmp_path / "data", tmp_path / "out", JOB).reused == 4
+    assert run_fleet(tmp_path / "data", tmp_path / "out", job=JOB).reused == 4
 
 
 @pytest.mark.usefixtures("quick")
 def test_results_may_lie_beside_the_data(city, tmp_path):
     subprocess.run(["cp", city, tmp_path / "city.csv"], check=True)
-    assert run_fleet(tmp_path / "city.csv", tmp_path, JOB).users == 4
-    assert run_fleet(tmp_path / "city.csv", tmp_path, JOB).reused == 4
+    assert run_fleet(tmp_path / "city.csv", tmp_path, job=JOB).users == 4
+    assert run_fleet(tmp_path / "city.csv", tmp_path, job=JOB).reused == 4
 
 
 def test_a_user_is_counted_once_however_many_designs_fail():
@@ -866,7 +871,7 @@ def test_nothing_stays_of_traces_that_a_user_has_no_more(city, tmp_path, undistu
     pd.concat([still[still["user_id"] == "person-001"], CITY[CITY["user_id"] != "person-001"]]).to_csv(
         tmp_path / "still.csv", index=False
     )
-    assert run_fleet(tmp_path / "still.csv", tmp_path / "out", JOB, workers=1).reused == 3
+    assert run_fleet(tmp_path / "still.csv", tmp_path / "out", job=JOB, workers=1).reused == 3
     assert not list(tmp_path.rglob("person-001.hideseek"))
     assert "two or more places" in labels_of(tmp_path / "out").loc["person-001", "reason"]
 
@@ -897,7 +902,7 @@ def test_a_folder_that_is_refused_is_left_as_it_is(undisturbed):
 def test_who_left_the_data_is_counted(undisturbed, tmp_path):
     subprocess.run(["cp", "-rp", undisturbed, tmp_path / "out"], check=True)
     CITY[CITY["user_id"] != "person-001"].to_csv(tmp_path / "fewer.csv", index=False)
-    found = run_fleet(tmp_path / "fewer.csv", tmp_path / "out", JOB, workers=1)
+    found = run_fleet(tmp_path / "fewer.csv", tmp_path / "out", job=JOB, workers=1)
     assert (found.users, found.reused, found.departed) == (3, 3, 1)
     assert list((tmp_path / "out").rglob("person-001.hideseek"))
 
@@ -905,7 +910,7 @@ def test_who_left_the_data_is_counted(undisturbed, tmp_path):
 def test_two_runs_do_not_share_a_folder(city, tmp_path):
     mine = outputs.Outputs(tmp_path / "out", JOB)
     with mine.taken(), pytest.raises(ParameterError, match="no other fleet is at work"):
-        run_fleet(city, tmp_path / "out", JOB, workers=1)
+        run_fleet(city, tmp_path / "out", job=JOB, workers=1)
     with mine.taken():
         pass
 
@@ -970,7 +975,7 @@ def test_a_job_is_refused_where_it_is_made():
         with pytest.raises(ParameterError):
             Job(**wrong)
     with pytest.raises(ParameterError, match="'job'"):
-        run_fleet(".", "out", "design")
+        run_fleet(".", "out", job="design")
     assert issubclass(MissingExtraError, ImportError)
     assert not issubclass(EngineError, ParameterError)
 

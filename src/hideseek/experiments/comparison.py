@@ -90,6 +90,7 @@ class Comparison:
 @checked
 def compare(
     profile: MarkovProfile,
+    *,
     privacy: MetricLike,
     quality: MetricLike,
     budget: float,
@@ -110,7 +111,9 @@ def compare(
     >>> regions = Places([0.0, 0.0, 0.01], [0.0, 0.01, 0.0])
     >>> profile = MarkovProfile.from_matrix([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.3, 0.1, 0.6]], regions)
     >>> metres = distance(regions)
-    >>> found = compare(profile, metres, metres, budget=100.0, rivals=RIVALS[:2], accesses=4, workers=1)
+    >>> found = compare(
+    ...     profile, privacy=metres, quality=metres, budget=100.0, rivals=RIVALS[:2], accesses=4, workers=1
+    ... )
     >>> [row.mechanism for row in found.rows if row.quality_loss > 150]
     ['constant']
     >>> all(row.filter < row.ceiling + 1e-6 for row in found.rows)
@@ -130,8 +133,8 @@ def compare(
     budget = scalar(budget, "budget", owner)
     Course(truth(setting.game), profile, setting.privacy, accesses, owner).refuse_many(walks)
     codebook = design(
-        profile, Scenario.past_present(MEMORY), setting.privacy, setting.quality, budget, workers=workers,
-        progress=progress,
+        profile, Scenario.past_present(MEMORY), privacy=setting.privacy, quality=setting.quality, budget=budget,
+        workers=workers, progress=progress,
     )  # fmt: skip
     measure = _Measure(setting, accesses, walks, seed)
     ours = measure.row("codebook", "Theodorakopoulos et al. 2014", "releases remembered", MEMORY, codebook)

@@ -10,7 +10,8 @@ import pandas as pd
 from hideseek.adversary.label import ASSUMPTION, ROUNDING
 from hideseek.experiments.comparison import ENDS, Comparison
 from hideseek.experiments.report import Section, Table, html_report
-from hideseek.plots.figures import comparison_figure, save
+from hideseek.plots.comparisons import comparison_figure
+from hideseek.plots.style import save
 from hideseek.util.estimates import Estimate
 from hideseek.util.harmless import csv_bytes
 from hideseek.util.private_files import write_privately

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from hideseek.adversary.through_time import beliefs
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.designer import design
 from hideseek.device.codebook_device import Device
-from hideseek.experiments.descriptions import loss_words
-from hideseek.experiments.report import Section, Table, foresight_table, html_report, label_table
+from hideseek.experiments.report import Section, Table, html_report
+from hideseek.experiments.wording import foresight_table, label_table, loss_words
 from hideseek.game.game import Game
 from hideseek.metrics import distance, squared, total
 from hideseek.model.mobility import MarkovProfile, regions_of
@@ -25,11 +26,14 @@ from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Outlook, Player, train
 from hideseek.planning.simulation import Foresight, follow, walk
-from hideseek.plots.figures import Panel, belief_figure, curve_figure, maps_figure, memory_figure, way_figure
+from hideseek.plots.curves import curve_figure
+from hideseek.plots.maps import Panel, maps_figure, way_figure
+from hideseek.plots.through_time import belief_figure, memory_figure
 from hideseek.solvers.curve import Curve, trade_off
 from hideseek.solvers.dispatch import Solution, solve
 from hideseek.traces.city import BOX, city_people, synthetic_city
 from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.util.progress import Advance
 
 DAYS = 14
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75)  # budgets, as shares of what it takes to tell the adversary nothing
@@ -93,8 +97,13 @@ class Day:
     belief: FloatArray
 
 
-def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
+def run_demo(out: Path, seed: int, progress: Advance) -> Demo:
     """Learn a profile, solve two games over a range of budgets, attack them, and write the report into a folder."""
+    done = itertools.count()
+
+    def advance(news: str) -> None:
+        progress(news, next(done), STEPS)
+
     advance("learning the profile")
     out.mkdir(parents=True, exist_ok=True)
     traces = synthetic_city(people=1, days=DAYS, seed=seed)
@@ -116,14 +125,16 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
     advance("designing the codebook")
     scenario = Scenario.past_present(memory=1)
     game = Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres))
-    codebook = design(profile, scenario, metres, squared(metres), budget=CODEBOOK_SHARE * game.saturation)
+    codebook = design(
+        profile, scenario, privacy=metres, quality=squared(metres), budget=CODEBOOK_SHARE * game.saturation
+    )
     codebook.save(out / "person.hideseek")
     advance("exposing a day")
     day = expose_day(traces, profile, Codebook.load(out / "person.hideseek"), out / "person.state")
     advance("attacking it")
     label = evaluate(codebook, profile, accesses=len(day.hours))
     advance("planning ahead")
-    repeated = BeliefGame.of(profile, metres, squared(metres), codebook.budget)
+    repeated = BeliefGame.of(profile, privacy=metres, quality=squared(metres), budget=codebook.budget)
     ahead = {outlook: played(repeated, outlook, seed) for outlook in (Outlook.PLAIN, Outlook.FAR_SIGHTED)}
     advance("writing the report")
     person = city_people(1, seed)[0]
@@ -138,7 +149,7 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
 
 def played(game: BeliefGame, outlook: Outlook, seed: int) -> Ahead:
     """A planner, trained and followed."""
-    planner = train(game, outlook, seed=seed)
+    planner = train(game, outlook=outlook, seed=seed)
     player, generator = Player(game, planner), np.random.default_rng(seed)
     ways = [walk(player, SHOWN_ACCESSES, generator) for _ in range(SHOWN_WALKS)]
     return Ahead(follow(game, planner, walks=SHOWN_WALKS, seed=seed), np.mean([way.privacy for way in ways], axis=0))

@@ -33,12 +33,12 @@ from hideseek.util.boundary import checked
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
 
-USERS, STEPS, SHARES = 5, 300, (0.2, 0.5, 0.8)
+USERS, ACCESSES, SHARES = 5, 300, (0.2, 0.5, 0.8)
 CELLS = 10  # that a user must visit on a day: whoever is in few places has little to plan
 PLANNERS = (Outlook.PLAIN, Outlook.SECONDARY, Outlook.FAR_SIGHTED)
 NEEDED = {Outlook.PLAIN, Outlook.FAR_SIGHTED}  # the gain is counted from the one, and the other proves the bound
 # seconds of training, and per access, at 25 places on one idle core; growing with the cube of the places. Set by two
-# whole studies on an idle machine (three cabs of 19 to 23 places, 300 steps, two processes): 93 s are expected, and
+# whole studies on an idle machine (three cabs of 19 to 23 places, 300 accesses, two processes): 93 s are expected, and
 # they took 112 s with squared distances for quality and 85 s under the Hamming metric
 SECONDS = {
     Outlook.PLAIN: (0.0, PLAY),
@@ -105,12 +105,12 @@ class Mean:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Rows by user, budget and planner, with the metrics and how many ``steps`` each was simulated for."""
+    """Rows by user, budget and planner, with the metrics and how many ``accesses`` each was simulated for."""
 
     rows: tuple[StudyRow, ...]
     privacy: Metric
     quality: Metric
-    steps: int
+    accesses: int
     seed: int
 
     @cached_property
@@ -136,30 +136,33 @@ class Study:
 def study(
     traces: pd.DataFrame,
     grid: Grid,
-    users: int = USERS,
-    steps: int = STEPS,
+    *,
     privacy: MetricName | str = MetricName.EUCLID,
     quality: MetricName | str = MetricName.SQUARED,
     budgets: Sequence[float] = SHARES,
+    users: int = USERS,
+    accesses: int = ACCESSES,
+    planners: Sequence[Outlook | str] = PLANNERS,
     seed: int = 0,
     clock: str = "0h",
     workers: int | None = None,
     progress: Advance | None = None,
-    planners: Sequence[Outlook | str] = PLANNERS,
     expect: Callable[[float], None] | None = None,
 ) -> Study:
     """Planners on the best covered day of each of some users in ten cells or more, drawn by the ``seed``.
 
-    Each of the ``planners``, of which two are the plain and the far-sighted one, is followed for so many ``steps`` at
-    every one of the ``budgets``, shares of the saturating budget. Days begin at midnight of a ``clock`` that is so far
-    ahead of UTC. Users and budgets are shared out among ``workers`` processes (default: one per core), on whose number
+    Each of the ``planners``, of which two are the plain and the far-sighted one, is simulated for so many ``accesses``
+    at every one of the ``budgets``, shares of the saturating budget. Days begin at midnight of a ``clock`` that is so
+    far ahead of UTC. Users and budgets are shared out among ``workers`` processes (default: one per core), on whose number
     nothing depends; ``progress`` is called with what is being done, how much is done, and of how much, and ``expect``
     before all else with the seconds that it will take, roughly.
 
     >>> from hideseek.traces.city import synthetic_city
     >>> from hideseek.experiments.user_days import CITY
     >>> traces = synthetic_city(people=4, days=7)
-    >>> found = study(traces, CITY, users=1, steps=40, privacy="hamming", quality="hamming", budgets=[0.5], workers=1)
+    >>> found = study(
+    ...     traces, CITY, privacy="hamming", quality="hamming", budgets=[0.5], users=1, accesses=40, workers=1
+    ... )
     >>> [str(row.planner) for row in found.rows]
     ['plain', 'secondary', 'far-sighted']
     >>> bool(found.rows[-1].kept > found.rows[0].kept)
@@ -176,33 +179,33 @@ def study(
         rule = "some of 'plain', 'secondary', 'look-ahead' and 'far-sighted', the first and the last among them"
         raise broken_rule("planners", owner, rule, ", ".join(map(str, planners)) or "none")
     outlooks = [outlook for outlook in Outlook if outlook in chosen]
-    steps = whole_number(steps, "steps", owner, least=WALKS)
+    accesses = whole_number(accesses, "accesses", owner, least=WALKS)
     workers = worker_count(workers, owner)
     days = drawn_from(days_of(traces, grid, clock, owner, CELLS), users, seed, owner, CELLS)
-    refuse_too_long(steps, max(day.profile.places for day in days))
-    seconds = expected_seconds([day.profile.places for day in days] * len(shares), steps, outlooks, workers)
-    what = f"A study of {users} users at {len(shares)} budgets in {steps} steps"
-    refuse_if_too_long(seconds, what, "Ask for fewer 'users', 'budgets' or 'steps'.")
+    refuse_too_long(accesses, max(day.profile.places for day in days))
+    seconds = expected_seconds([day.profile.places for day in days] * len(shares), accesses, outlooks, workers)
+    what = f"A study of {users} users at {len(shares)} budgets in {accesses} accesses"
+    refuse_if_too_long(seconds, what, "Ask for fewer 'users', 'budgets' or 'accesses'.")
     if expect is not None:
         expect(seconds)
-    tasks = [delayed(rows_of)(day, share, d_p, d_q, steps, seed, outlooks) for day in days for share in shares]
+    tasks = [delayed(rows_of)(day, share, d_p, d_q, accesses, seed, outlooks) for day in days for share in shares]
     rows: list[StudyRow] = []
     for done, found in enumerate(Parallel(workers, return_as="generator", batch_size=1)(tasks), start=1):
         rows += found
         if progress is not None:
             progress("users and budgets", done, len(tasks))
     first = regions_of(days[0].profile)
-    return Study(tuple(rows), metric_of(d_p, first), metric_of(d_q, first), steps, seed)
+    return Study(tuple(rows), metric_of(d_p, first), metric_of(d_q, first), accesses, seed)
 
 
-def expected_seconds(places: Sequence[int], steps: int, outlooks: Sequence[Outlook], workers: int) -> float:
+def expected_seconds(places: Sequence[int], accesses: int, outlooks: Sequence[Outlook], workers: int) -> float:
     """How long a study will take, roughly, with an entry in ``places`` for every user and budget.
 
     >>> round(expected_seconds([25] * 9, 300, list(Outlook), workers=2))
     286
     """
-    accesses = steps + WALKS * SETTLING
-    at_25 = sum(training + accesses * access for training, access in (SECONDS[outlook] for outlook in outlooks))
+    played = accesses + WALKS * SETTLING
+    at_25 = sum(training + played * access for training, access in (SECONDS[outlook] for outlook in outlooks))
     each = [at_25 * (count / 25) ** 3 for count in places]
     return max(sum(each) / workers, max(each))
 
@@ -212,7 +215,7 @@ def rows_of(
     share: float,
     privacy: MetricName,
     quality: MetricName,
-    steps: int,
+    accesses: int,
     seed: int,
     outlooks: Sequence[Outlook],
 ) -> list[StudyRow]:
@@ -220,11 +223,11 @@ def rows_of(
     profile = day.profile
     d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
     budget = share * Game.from_scenario(profile, Scenario.sporadic(), d_p, d_q).saturation
-    game = BeliefGame.of(profile, d_p, d_q, budget)
+    game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=budget)
     found = {}
     for outlook in outlooks:
-        planner = train(game, outlook, walks=WARM if outlook is Outlook.LOOK_AHEAD else TRAINED, seed=seed)
-        found[outlook] = follow(game, planner, steps, seed=seed)
+        planner = train(game, outlook=outlook, walks=WARM if outlook is Outlook.LOOK_AHEAD else TRAINED, seed=seed)
+        found[outlook] = follow(game, planner, steps=accesses, seed=seed)
     bound = min(one.bound for one in found.values())
     return [
         StudyRow(

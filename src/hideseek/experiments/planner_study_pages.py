@@ -8,12 +8,13 @@ from pathlib import Path
 import pandas as pd
 
 from hideseek.adversary.label import ASSUMPTION
-from hideseek.experiments.descriptions import named
 from hideseek.experiments.planner_study import CELLS, Mean, Study, StudyRow
 from hideseek.experiments.report import Section, Table, html_report
+from hideseek.experiments.wording import named
 from hideseek.planning.planner import Outlook
 from hideseek.planning.simulation import FOR_WHOM
-from hideseek.plots.figures import foresight_figure, save
+from hideseek.plots.comparisons import foresight_figure
+from hideseek.plots.style import save
 from hideseek.util.harmless import csv_bytes
 from hideseek.util.private_files import write_privately
 
@@ -31,7 +32,7 @@ def facts_of(study: Study) -> dict[str, object]:
         "assumption": ASSUMPTION,
         "privacy_metric": named(study.privacy),
         "quality_metric": named(study.quality),
-        "steps": study.steps,
+        "accesses": study.accesses,
         "seed": study.seed,
     }
 
@@ -102,7 +103,7 @@ def write_pages(study: Study, source: str, out: Path) -> dict[str, Path]:
         ),
         Section(
             "In numbers, with the certificate of far-sightedness",
-            f"The mean over users. What a planner reaches is simulated for {study.steps} accesses of each user: the "
+            f"The mean over users. What a planner reaches is simulated for {study.accesses} accesses of each user: the "
             f"errors ({named(study.privacy)}) of who remembers everything exposed so far (filter), and of who knows "
             "what is exposed later too (smoother). Kept is the filter's share of the ceiling, with half of its 95 % "
             "confidence interval. The ceiling is the best for one access: in the long run no mechanism of this budget "

@@ -29,7 +29,7 @@ EARTH = (-90.0, 90.0, -180.0, 180.0)
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """One design for every privacy metric and budget, the same for all users.
 

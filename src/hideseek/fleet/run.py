@@ -49,6 +49,7 @@ class Fleet:
 def run_fleet(
     data: str | os.PathLike[str],
     out: str | os.PathLike[str],
+    *,
     job: Job | None = None,
     workers: int | None = None,
     engine: str = "joblib",
@@ -65,13 +66,13 @@ def run_fleet(
 
     >>> from hideseek.traces.city import synthetic_city
     >>> synthetic_city(people=2, days=2).to_csv("city.csv", index=False)
-    >>> found = run_fleet("city.csv", "protected", Job(grid=(2, 2), privacy=("hamming",)), workers=1)
+    >>> found = run_fleet("city.csv", "protected", job=Job(grid=(2, 2), privacy=("hamming",)), workers=1)
     >>> found.users, found.codebooks, found.unusable
     (2, 2, 0)
     >>> import pandas
     >>> pandas.read_parquet(found.labels)["codebook"].tolist()
     ['codebooks/hamming-20%/person-000.hideseek', 'codebooks/hamming-20%/person-001.hideseek']
-    >>> run_fleet("city.csv", "protected", Job(grid=(2, 2), privacy=("hamming",)), workers=1).reused
+    >>> run_fleet("city.csv", "protected", job=Job(grid=(2, 2), privacy=("hamming",)), workers=1).reused
     2
     """
     job = Job() if job is None else job

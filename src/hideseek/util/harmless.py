@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:  # the command line shows words long before it has a table
+    import pandas as pd
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
 
@@ -23,6 +25,7 @@ def visible(text: str) -> str:
 def csv_bytes(table: pd.DataFrame) -> bytes:
     """A table as a CSV file in which a spreadsheet takes no text for a formula: an apostrophe stands before it.
 
+    >>> import pandas as pd
     >>> print(csv_bytes(pd.DataFrame({"user": ["=1+1"], "loss": [-1.5]})).decode(), end="")
     "user","loss"
     "'=1+1",-1.5

@@ -14,7 +14,8 @@ from hideseek.experiments.reproduction.findings import Finding, Reproduction, co
 from hideseek.experiments.reproduction.numbers import LAST
 from hideseek.experiments.reproduction.robustness_study import SHARE, kept_of_claim
 from hideseek.experiments.user_days import COVERED, STEPS_A_DAY
-from hideseek.plots.figures import attacks_figure, location_figure, robustness_figure, save, transition_figure
+from hideseek.plots.paper_figures import attacks_figure, location_figure, robustness_figure, transition_figure
+from hideseek.plots.style import save
 from hideseek.util.harmless import csv_bytes
 from hideseek.util.private_files import write_privately
 

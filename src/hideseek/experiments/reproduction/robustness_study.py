@@ -59,6 +59,7 @@ class Left(NamedTuple):
 def robustness(
     traces: pd.DataFrame,
     regions: Regions,
+    *,
     days: Sequence[int] = (1, 2, 4, 8),
     attacked: int = 5,
     step: str = STEP,

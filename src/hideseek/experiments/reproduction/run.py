@@ -30,11 +30,12 @@ from hideseek.util.progress import Advance
 def reproduce(
     traces: pd.DataFrame,
     grid: Grid,
+    *,
+    budgets: Sequence[float] = BUDGETS,
+    compared: Sequence[float] = COMPARED,
     users: int = 10,
     seed: int = 0,
     clock: str = "0h",
-    budgets: Sequence[float] = BUDGETS,
-    compared: Sequence[float] = COMPARED,
     workers: int | None = None,
     progress: Advance | None = None,
 ) -> Reproduction:

@@ -7,8 +7,9 @@ from dataclasses import asdict
 
 import msgspec
 
-from hideseek.adversary.label import ASSUMPTION, ROUNDING, Label
+from hideseek.adversary.label import ASSUMPTION, Label
 from hideseek.codebook.codebook import Codebook, GapCase, looks_back
+from hideseek.experiments.wording import named
 from hideseek.game.game import Game
 from hideseek.metrics import Metric
 from hideseek.planning.belief_game import BeliefGame
@@ -56,11 +57,6 @@ def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
         "privacy_metric": named(d_p),
         "quality_metric": named(d_q),
     }
-
-
-def named(metric: Metric) -> str:
-    """A metric with its unit."""
-    return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
 
 
 def stage_name(codebook: Codebook, number: int) -> str:
@@ -116,16 +112,6 @@ def gap_words(case: GapCase | None) -> str:
     if case is None:
         return "looked at after the first accesses and in the settled run only"
     return f"at access {case.access} after a gap of {case.gap} that follows access {case.after}"
-
-
-def in_percent(share: Estimate) -> str:
-    """A share with its interval.
-
-    >>> in_percent(Estimate(0.25, (0.2, 0.3)))
-    '25.0 % (20.0 % to 30.0 %)'
-    """
-    low, high = share.interval
-    return f"{100 * share:.1f} %" if share.exact else f"{100 * share:.1f} % ({100 * low:.1f} % to {100 * high:.1f} %)"
 
 
 def codebook_facts(codebook: Codebook) -> dict[str, object]:
@@ -214,17 +200,6 @@ def named_offsets(offsets: Sequence[int]) -> str:
     return ", ".join(word(offset) for offset in offsets)
 
 
-def loss_words(label: Label, budget: float, unit: str) -> str:
-    """What a codebook loses, on average, given what it remembers, and given every release so far."""
-    kept = "within the budget" if label.worst_loss <= budget * (1 + ROUNDING) else "ABOVE THE BUDGET"
-    return (
-        f"Quality lost: {label.quality_loss:.6g} of {budget:.6g} {unit} on average; given the releases that the "
-        f"codebook remembers {label.worst_loss:.6g} at most, {kept}. Given every release so far the expected loss "
-        f"exceeds the budget at {in_percent(label.over_budget)} of the accesses; the largest found is "
-        f"{label.worst_loss_given_all:.6g}."
-    ).replace("  ", " ")
-
-
 def label_facts(label: Label) -> dict[str, object]:
     """A label for machines: the numbers by name, their intervals and hit rates beside them."""
     numbers = {name: value for name, value in vars(label).items() if value is not None}
@@ -235,3 +210,19 @@ def label_facts(label: Label) -> dict[str, object]:
         "hit_rates": {name: value.hit_rate for name, value in known.items() if value.hit_rate is not None},
         "assumption": ASSUMPTION,
     }
+
+
+def stage_rows(codebook: Codebook) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The stages of a codebook, worked out again: a header, and one row per stage."""
+    d_p, d_q = codebook.privacy.unit, codebook.quality.unit
+    header = ("stage", "histories", f"privacy {d_p}".strip(), "no table exceeds", f"worst loss {d_q}".strip())
+    return header, [
+        (
+            stage_name(codebook, number),
+            str(len(worth.weight)),
+            f"{worth.weight @ worth.privacy:.6g}",
+            f"{worth.weight @ worth.bound:.6g}",
+            f"{worth.loss.max():.6g}",
+        )
+        for number, worth in enumerate(codebook.worths())
+    ]
