@@ -278,16 +278,23 @@ def test_the_command_prints_rows_for_machines(run, found, asked, tmp_path):
     facts = json.loads(out)
     assert facts["rows"] == json.loads(json.dumps(facts_of(found)))["rows"]
     assert facts["files"] == {}
-    grid, *told, names = asked[0]
+    grid, names = asked[0]
     assert grid == Grid(0.0, 0.1, 0.0, 1.0, rows=10, columns=25)
-    assert told == [2, 60, "hamming", "euclid"]
-    assert names.keys() == {"seed", "clock", "workers", "progress", "planners", "expect"}
-    assert (names["seed"], names["clock"], names["workers"]) == (3, "0h", 1)
-    assert names["planners"] == ["plain", "look-ahead", "far-sighted"]
+    del names["progress"], names["expect"]
+    assert names == {
+        "users": 2,
+        "accesses": 60,
+        "privacy": "hamming",
+        "quality": "euclid",
+        "seed": 3,
+        "clock": "0h",
+        "workers": 1,
+        "planners": ["plain", "look-ahead", "far-sighted"],
+    }
     assert list(tmp_path.iterdir()) == [tmp_path / "street.csv"]
 
 
-def test_the_command_takes_the_bay_s_clock_for_cabs_and_a_made_up_city_for_nobody(run, asked, tmp_path):
+def test_the_command_takes_the_bay_clock_for_cabs_and_a_synthetic_city_without_data(run, asked, tmp_path):
     TRACES.to_csv(tmp_path / "cabs.csv", index=False)
     run("study", "--data", "cabs.csv")
     run("study")

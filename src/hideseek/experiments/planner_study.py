@@ -153,9 +153,9 @@ def study(
 
     Each of the ``planners``, of which two are the plain and the far-sighted one, is simulated for so many ``accesses``
     at every one of the ``budgets``, shares of the saturating budget. Days begin at midnight of a ``clock`` that is so
-    far ahead of UTC. Users and budgets are shared out among ``workers`` processes (default: one per core), on whose number
-    nothing depends; ``progress`` is called with what is being done, how much is done, and of how much, and ``expect``
-    before all else with the seconds that it will take, roughly.
+    far ahead of UTC. Users and budgets are shared out among ``workers`` processes (default: one per core), on whose
+    number nothing depends; ``progress`` is called with what is being done, how much is done, and of how much, and
+    ``expect`` before all else with the seconds that it will take, roughly.
 
     >>> from hideseek.traces.city import synthetic_city
     >>> from hideseek.experiments.user_days import CITY

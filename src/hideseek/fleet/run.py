@@ -99,7 +99,7 @@ def run_fleet(
             tell("users", done, len(digests))
         table = outputs.assemble(sorted(digests))
         departed = outputs.departed(digests)
-        return summary(table, outputs.address(LABELS), len(finished), departed, spool.told_apart_by)
+        return summary(table, outputs.folder.address(LABELS), len(finished), departed, spool.told_apart_by)
 
 
 def is_finished(mark: Mark, digest: str) -> bool:

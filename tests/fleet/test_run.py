@@ -1,22 +1,16 @@
-"""Every user of a data set protected: the same as one by one, whatever happens on the way."""
+"""A fleet: everybody is in the table, whatever happens on the way."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import select
-import signal
 import stat
 import subprocess
 import sys
-import time
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import asdict, replace
-from importlib.metadata import version
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
-from threading import Barrier, BrokenBarrierError
 
 import fsspec
 import msgspec
@@ -25,71 +19,15 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
-from hypothesis import given
-from hypothesis import strategies as st
 from pyarrow import parquet
 
-from hideseek import Codebook, Grid, MarkovProfile, ParameterError, Scenario
-from hideseek.codebook.codebook import codebook_from
-from hideseek.errors import EngineError, MissingExtraError, OutputError, SolverError, TraceError
+from hideseek import Codebook, ParameterError
+from hideseek.errors import OutputError, TraceError
 from hideseek.fleet import Fleet, Job, engines, outputs, run_fleet
-from hideseek.fleet import job as jobs
 from hideseek.fleet import run as running
-from hideseek.fleet.job import FleetRow, protect
-from tests.support.fleets import CITY, JOB
-
-WORDS = ("--grid", "1x2", "--privacy", "hamming")
-
-
-def without_times(folder) -> bytes:
-    """A table as bytes, less what the clock said."""
-    with pa.BufferOutputStream() as sink:
-        parquet.write_table(parquet.read_table(Path(folder, "labels.parquet")).drop_columns("seconds"), sink)
-        return sink.getvalue().to_pybytes()
-
-
-def assert_same(one, other):
-    assert without_times(one) == without_times(other)
-    books = [{path.relative_to(root): path.read_bytes() for path in root.rglob("*.hideseek")} for root in (one, other)]
-    assert books[0] == books[1]
-    assert books[0]
-
-
-def labels_of(folder) -> pd.DataFrame:
-    return pd.read_parquet(Path(folder, "labels.parquet")).set_index("user")
-
-
-# what is in the table
-
-
-def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
-    status, out, err = run(
-        "fleet", city, "--out", "all", "--grid", "1x2", "--budget", "20%", "--budget", "1e5", "--workers", 2, "--json"
-    )
-    assert status == 0, err
-    facts = json.loads(out)
-    assert facts["labels"] == str(Path("all", "labels.parquet").absolute())
-    table = pd.read_parquet(facts["labels"])
-    assert table["budget"].tolist() == ["20%", "100000"] * 4
-    assert (facts["users"], facts["codebooks"], facts["reused"], facts["unusable"]) == (4, 8, 0, 0)
-    assert facts["told_apart_by"] == "column"
-    assert facts["kept"] == pytest.approx(table["kept"].mean())
-    assert facts["seconds"] == pytest.approx(table["seconds"].sum() / 4)
-    row = table.iloc[6]
-    assert run("learn", city, "--user", row["user"], "--grid", "1x2", "--out", "p.json")[0] == 0
-    book = json.loads(run("design", "p.json", "--budget", row["budget"], "--out", "p.hideseek", "--json")[1])
-    assert Path("all", row["codebook"]).read_bytes() == Path("p.hideseek").read_bytes()
-    assert (row["bytes"], row["places"]) == (Path("p.hideseek").stat().st_size, book["places"])
-    assert (row["budget_value"], row["worst_loss"]) == (book["budget"], book["deployed"]["worst_loss"])
-    gaps = [1 - stage["privacy"] / stage["bound"] for stage in book["stages"]]
-    assert row["gap"] == pytest.approx(max(gaps), abs=1e-12)
-    label = json.loads(run("evaluate", "p.hideseek", "p.json", "--json")[1])
-    for name, (low, high) in label.pop("intervals").items():
-        assert (row[f"{name}_low"], row[f"{name}_high"]) == (low, high)
-    del label["hit_rates"], label["assumption"]
-    assert label.pop("worst_loss") == pytest.approx(row["worst_loss"], rel=1e-9)
-    assert {name: row[name] for name in label} == label
-    assert row["fixes"] == (CITY["user_id"] == row["user"]).sum()
+from hideseek.fleet.folder import Folder
+from hideseek.fleet.job import FleetRow
+from tests.support.fleets import CITY, JOB, WORDS, Slow, assert_same, dies_always, dies_once, labels_of
 
 
 def test_the_columns_are_these_whatever_the_users(undisturbed):
@@ -114,64 +52,6 @@ def test_neither_the_number_of_workers_nor_the_order_of_the_files_matters(city, 
         CITY.iloc[rows].to_csv(tmp_path / "shuffled" / f"{number}.csv", index=False)
     run_fleet(tmp_path / "shuffled", tmp_path / "three", job=JOB, workers=3)
     assert_same(tmp_path / "three", undisturbed)
-
-
-def test_the_fleet_is_told_in_words(run, undisturbed, city):
-    status, out, err = run("fleet", city, "--out", undisturbed, *WORDS)
-    assert status == 0, err
-    assert "4 users, 4 codebooks" in out
-    assert re.search(r"done by an earlier run\s*│\s*4", out)
-    assert "kept of the ceiling" in out
-    assert "labels.parquet" in out
-    facts = json.loads(run("fleet", city, "--out", undisturbed, *WORDS, "--json")[1])
-    for told in (" ".join(out.split()), facts["assumption"]):
-        assert "times of the accesses tell nothing about the place" in told
-
-
-def test_the_command_hands_every_option_over(run, monkeypatch):
-    calls = []
-
-    def noted(data, out, **options):
-        calls.append((data, out, {name: options[name] for name in ("job", "workers", "engine")}))
-        return Fleet("x", 5, 1, 2, {}, 3, 6, None, None, "folder")
-
-    monkeypatch.setattr(running, "run_fleet", noted)
-    words = "--grid 3x4 --box 1,2,3,4 --step 10min --memory 2 --gaps 3 --quality euclid --budget 5 --privacy hamming"
-    status, out, err = run("fleet", "data", "--out", "o", *words.split(), "--workers", 7, "--engine", "dask://h:1")
-    assert status == 0, err
-    job = Job(
-        grid=(3, 4),
-        box=(1, 2, 3, 4),
-        step="10min",
-        memory=2,
-        gaps=3,
-        privacy=("hamming",),
-        quality="euclid",
-        budgets=("5",),
-    )
-    assert calls == [(Path("data"), "o", {"job": job, "workers": 7, "engine": "dask://h:1"})]
-    assert "3 users, 6 codebooks" in out
-    assert re.search(r"told apart by\s*│\s*folder", out)
-    assert re.search(r"no longer in the data, files still there\s*│\s*3", out)
-
-
-def test_who_could_not_protect_anybody_says_so_by_the_status(run, monkeypatch):
-    none = Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None, "folder")
-    monkeypatch.setattr(running, "run_fleet", lambda *_, **__: none)
-    assert run("fleet", "data", "--out", "o")[0] == 1
-
-
-def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(running, "run_fleet", interrupted)
-    status, _, err = run("fleet", "data", "--out", "o")
-    assert status == 130
-    assert "The same command goes on" in err
-
-
-# what happens on the way
 
 
 def times_of(folder):
@@ -245,24 +125,6 @@ def test_workers_end_with_the_run_that_is_killed(city, tmp_path):
         os.close(worker)
 
 
-def dies_once(user, traces, job):
-    """A task that kills its worker the first time it is tried."""
-    mark = Path(os.environ["DIED"], user)
-    if user == "person-001" and not mark.exists():
-        mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return protect(user, traces, job)
-
-
-def dies_always(user, traces, job):
-    """A task that kills every worker that tries it."""
-    if user == "person-001":
-        with Path(os.environ["DIED"], user).open("a") as mark:
-            mark.write("x")
-        os.kill(os.getpid(), signal.SIGKILL)
-    return protect(user, traces, job)
-
-
 def test_a_worker_that_dies_is_replaced_and_its_task_done_again(city, undisturbed, tmp_path, monkeypatch):
     monkeypatch.setenv("DIED", str(tmp_path))
     monkeypatch.setattr(running, "protect", dies_once)
@@ -287,79 +149,6 @@ def test_a_user_who_kills_every_worker_is_listed_and_stops_nobody(city, undistur
     assert_same(tmp_path / "out", undisturbed)
 
 
-def born_with(name):
-    """The value of a variable that a process was started with."""
-    born = dict(pair.split("=", 1) for pair in Path("/proc/self/environ").read_text().split("\0") if "=" in pair)
-    return born.get(name)
-
-
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
-def test_a_worker_has_one_thread_from_its_birth(monkeypatch):
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "8")
-    with engines.engine_of("joblib", 1) as engine:
-        names = iter([("OPENBLAS_NUM_THREADS",), ("OMP_NUM_THREADS",)])
-        assert {one for _, one in engines.each_result(engine, born_with, names)} == {"1"}
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
-def test_workers_end_with_the_engine_which_repeats_no_call_that_nobody_died_of():
-    with engines.engine_of("joblib", 1) as engine:
-        ((_, worker),) = engines.each_result(engine, os.getpid, iter([()]))
-        assert Path(f"/proc/{worker}").exists()
-        with pytest.raises(ZeroDivisionError):
-            engine.again(ZeroDivisionError(), abs, -1)
-    assert not Path(f"/proc/{worker}").exists()
-
-
-class Slow:
-    """An engine that finishes its calls one at a time, when it is waited for."""
-
-    def __init__(self):
-        self.most = self.open = 0
-
-    def workers(self):
-        return 3
-
-    def submit(self, function, *task):
-        self.open += 1
-        self.most = max(self.most, self.open)
-        future = Future()
-        future.set_result(function(*task))
-        return future
-
-    def again(self, error, function, *task):
-        raise error
-
-
-def test_calls_that_share_a_process_are_made_one_at_a_time():
-    both, met = Barrier(2), []
-
-    def work(number):
-        with suppress(BrokenBarrierError):  # nobody else is there, for as long as one cares to wait
-            both.wait(0.5)
-            met.append(number)
-
-    with ThreadPoolExecutor(2) as threads:
-        list(threads.map(engines.alone, [work] * 2, range(2)))
-    assert not met
-
-
-def test_only_a_few_tasks_are_under_way_at_a_time():
-    engine, drawn = Slow(), []
-    tasks = ((drawn.append(k) or k,) for k in range(50))
-    for done, ((task,), result) in enumerate(engines.each_result(engine, lambda k: k * k, tasks), start=1):
-        engine.open -= 1
-        assert result == task * task
-        assert len(drawn) - done < 2 * engine.workers()
-    assert (done, engine.most) == (50, 6)
-
-
-def test_no_task_is_left_out_while_there_are_no_workers(monkeypatch):
-    monkeypatch.setattr(Slow, "workers", lambda _: 0)
-    found = engines.each_result(Slow(), abs, iter([(-1,), (-2,), (-3,)]))
-    assert dict(found) == {(-1,): 1, (-2,): 2, (-3,): 3}
-
-
 def test_progress_counts_users_from_those_done_before(city, undisturbed, tmp_path):
     told = []
     run_fleet(city, tmp_path / "out", job=JOB, workers=1, progress=lambda *news: told.append(news))
@@ -370,8 +159,6 @@ def test_progress_counts_users_from_those_done_before(city, undisturbed, tmp_pat
     run_fleet(city, tmp_path / "out", job=JOB, workers=2, progress=lambda *news: told.append(news))
     assert told == [("reading", 1, 0), ("users", 3, 4), ("users", 4, 4)]
 
-
-# users as they come
 
 FAR = 37.123456
 GOOD = "".join(f"{FAR + 0.05 * (k % 2)} -122.4 0 {1213084687 + 300 * k}\n" for k in range(20))
@@ -442,57 +229,6 @@ def test_whoever_a_user_claims_to_be_the_files_stay_in_the_folder(tmp_path):
     )
 
 
-@given(st.lists(st.text() | st.text("aAbB%./_", max_size=4) | st.text("x", min_size=90), unique=True, max_size=20))
-def test_file_names_are_safe_and_differ_even_where_case_is_ignored(users):
-    names = [outputs.file_name(user) for user in users]
-    assert len({name.upper() for name in names}) == len(names)
-    assert all(re.fullmatch(r"[a-z0-9_%-]{1,200}", name) for name in names)
-
-
-ONE = CITY[CITY["user_id"] == "person-000"].reset_index(drop=True)
-
-
-def test_a_design_that_fails_does_not_take_the_others_with_it(monkeypatch):
-    designed = jobs.designed
-
-    def failing(profile, job, privacy, budget):
-        if budget == "20%":
-            raise SolverError("HiGHS does not take the program.")
-        return designed(profile, job, privacy, budget)
-
-    monkeypatch.setattr(jobs, "designed", failing)
-    start = time.perf_counter()
-    results = protect("person-000", ONE, replace(JOB, budgets=("20%", "40%")))
-    assert sum(row.seconds for row, _ in results) <= time.perf_counter() - start
-    assert [(row.budget, row.reason, row.bytes) for row, _ in results] == [
-        ("20%", "HiGHS does not take the program.", None),
-        ("40%", None, len(results[1][1])),
-    ]
-    assert not results[0][1]
-
-
-def test_every_option_of_a_job_reaches_the_codebook():
-    job = Job(grid=(1, 2), step="20min", memory=2, gaps=2, privacy=("euclid",), quality="hamming", budgets=("30%",))
-    ((row, content),) = protect("person-000", ONE, job)
-    book = codebook_from(memoryview(content))
-    assert (book.step, book.scenario, len(book.gaps)) == ("20min", Scenario.past_present(2), 1)
-    assert (book.privacy.name, book.quality.name) == ("distance", "Hamming")
-    busiest = MarkovProfile.fit(ONE, Grid.covering(ONE, 1, 2), "20min").stationary.max()
-    assert row.budget_value == pytest.approx(0.3 * (1 - busiest))  # always the busiest place: that tells nothing
-
-
-def test_an_unexpected_error_is_told_by_its_name_alone(monkeypatch):
-    def failing(*_, **__):
-        raise ZeroDivisionError("at 37.75134 -122.39488")
-
-    monkeypatch.setattr(jobs, "evaluate", failing)
-    ((row, content),) = protect("person-000", ONE, JOB)
-    assert (row.reason, content, row.codebook) == ("unexpected ZeroDivisionError", b"", None)
-
-
-# where it is written
-
-
 def test_results_go_anywhere_that_fsspec_reaches(city, undisturbed, tmp_path):
     found = run_fleet(city, "memory://fleet/a[1]", job=JOB, workers=1)
     memory = fsspec.filesystem("memory")
@@ -538,63 +274,6 @@ def test_a_folder_holds_one_job(city, undisturbed, tmp_path):
     with pytest.raises(TraceError):
         run_fleet(tmp_path / "words.txt", tmp_path, job=other, workers=1)
     assert b"euclid" in (tmp_path / "fleet.json").read_bytes()
-
-
-OTHERS = {
-    "grid": (2, 2),
-    "box": (0.0, 1.0, 0.0, 1.0),
-    "step": "10min",
-    "memory": 2,
-    "gaps": 2,
-    "privacy": ("euclid",),
-    "quality": "euclid",
-    "budgets": ("30%",),
-}
-
-
-@pytest.mark.parametrize("name", [*asdict(JOB), "hideseek", "schema"])
-def test_a_job_is_another_by_any_of_its_options_and_by_the_release(name, tmp_path, monkeypatch):
-    with outputs.Outputs(tmp_path, JOB).taken():
-        outputs.Outputs(tmp_path, JOB).finish("ann", "digest", [])
-    monkeypatch.setattr(outputs, "version", lambda _: "0.0.1" if name == "hideseek" else version("hideseek"))
-    monkeypatch.setattr(outputs, "SCHEMA", outputs.SCHEMA + (name == "schema"))
-    other = replace(JOB, **{name: OTHERS[name]}) if name in OTHERS else JOB
-    with pytest.raises(ParameterError, match=f"Got {name} "), outputs.Outputs(tmp_path, other).taken():
-        pass
-
-
-def test_a_folder_that_does_not_tell_its_job_holds_another_one(tmp_path):
-    (tmp_path / "done").mkdir()
-    (tmp_path / "done" / "ann.json").touch()
-    (tmp_path / "fleet.json").write_text('{"schema":')
-    match = "holds the same job.*Put fleet.json back: the same command writes it first of all into an empty folder"
-    with pytest.raises(ParameterError, match=match), outputs.Outputs(tmp_path, JOB).taken():
-        pass
-
-
-def test_who_lacks_anything_that_was_written_is_not_finished(tmp_path, monkeypatch):
-    monkeypatch.setattr(outputs, "TOGETHER", 2)
-    own = outputs.Outputs(tmp_path, JOB)
-
-    def finish(user):
-        row = FleetRow(user=user, fixes=1, privacy_metric="hamming", budget="20%", bytes=3)
-        own.finish(user, "digest", [(row, b"abc")])
-
-    def finished():
-        return "".join(mark.user for mark in own.marks("abcdef"))
-
-    for user in "abcde":
-        finish(user)
-    assert finished() == "".join(own.assemble("abcde")["user"].to_pylist()) == "abcde"
-    (tmp_path / outputs.codebook_name("a", "hamming", "20%")).write_bytes(b"ab")
-    (tmp_path / outputs.mark_name("b")).write_bytes((tmp_path / outputs.mark_name("c")).read_bytes())
-    monkeypatch.setattr(outputs.Outputs, "write", None)
-    with pytest.raises(TypeError):  # as if killed before anything is written
-        finish("d")
-    assert finished() == "ce"
-
-
-# whoever came in is in the table, as it was written
 
 
 def book_of(user) -> bytes:
@@ -844,20 +523,20 @@ def test_who_has_a_codebook_is_protected_whatever_else_failed():
 
 def written_by(monkeypatch, *call, **more):
     """The names that a fleet writes, in order."""
-    names, write = [], outputs.Outputs.write
+    names, write = [], Folder.write
 
     def noting(self, name, content):
         names.append(name)
         write(self, name, content)
 
-    monkeypatch.setattr(outputs.Outputs, "write", noting)
+    monkeypatch.setattr(Folder, "write", noting)
     run_fleet(*call, **more)
     return names
 
 
 def test_that_a_user_is_finished_is_written_last_and_the_table_at_the_end(city, tmp_path, monkeypatch):
     job = Job(grid=(1, 2), privacy=("hamming",), budgets=("20%", "40%"))
-    names = written_by(monkeypatch, city, tmp_path / "out", job, workers=2)
+    names = written_by(monkeypatch, city, tmp_path / "out", job=job, workers=2)
     assert (names[0], names[-1]) == ("fleet.json", "labels.parquet")
     for number in range(4):
         own = [name for name in names if f"person-00{number}" in name]
@@ -876,29 +555,6 @@ def test_nothing_stays_of_traces_that_a_user_has_no_more(city, tmp_path, undistu
     assert "two or more places" in labels_of(tmp_path / "out").loc["person-001", "reason"]
 
 
-def test_what_a_killed_run_left_half_written_goes_and_nothing_else(tmp_path):
-    left = [".fleet.json.a1_b2c3d", "done/.ann.json.12345678", "codebooks/hamming-20%/.ann.hideseek.abcdefgh"]
-    left += [f"{name}.hideseek-tmp" for name in left]
-    others = [".bashrc", ".env.production", "notes/.hidden.json.12345678", "done/.keep", "codebooks/.gitignore"]
-    for name in left + others:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    with outputs.Outputs(tmp_path, JOB).taken():
-        pass
-    assert not any((tmp_path / name).exists() for name in left)
-    assert all((tmp_path / name).exists() for name in others)
-
-
-def test_a_folder_that_is_refused_is_left_as_it_is(undisturbed):
-    left = undisturbed / ".fleet.json.12345678"
-    left.touch()
-    refused = pytest.raises(ParameterError, match="same job")
-    with refused, outputs.Outputs(undisturbed, replace(JOB, gaps=2)).taken():
-        pass
-    assert left.exists()
-    left.unlink()
-
-
 def test_who_left_the_data_is_counted(undisturbed, tmp_path):
     subprocess.run(["cp", "-rp", undisturbed, tmp_path / "out"], check=True)
     CITY[CITY["user_id"] != "person-001"].to_csv(tmp_path / "fewer.csv", index=False)
@@ -913,97 +569,3 @@ def test_two_runs_do_not_share_a_folder(city, tmp_path):
         run_fleet(city, tmp_path / "out", job=JOB, workers=1)
     with mine.taken():
         pass
-
-
-@pytest.mark.parametrize(
-    ("words", "error", "said"),
-    [
-        (["nowhere", "--out", "o"], "TraceError", "nowhere"),
-        (
-            ["CITY", "--out", "/proc/nowhere"],
-            "OutputError",
-            "/proc/nowhere/ for the results cannot be used: No such file",
-        ),
-        (["CITY", "--out", ""], "ParameterError", "'out'"),
-        (["CITY", "--out", "nope://x"], "ParameterError", "Protocol not known: nope"),
-        (["CITY", "--out", "CITY"], "ParameterError", "city.csv"),
-        (["CITY", "--out", "o", "--engine", "spark"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
-        (["CITY", "--out", "o", "--engine", "dask://host"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
-        (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1"], "EngineError", "127.0.0.1:1"),
-        (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1", "--workers", "2"], "ParameterError", "'workers'"),
-        (["CITY", "--out", "o", "--workers", "0"], "ParameterError", "'workers'"),
-        (["CITY", "--out", "o", "--grid", "ten"], "ParameterError", "'grid'"),
-        (["CITY", "--out", "o", "--grid", "0x5"], "ParameterError", "'rows'"),
-        (["CITY", "--out", "o", "--box", "1,2,3"], "ParameterError", "'box'"),
-        (["CITY", "--out", "o", "--box", "2,1,3,4"], "ParameterError", "south and north"),
-        (["CITY", "--out", "o", "--step", "never"], "ParameterError", "'step'"),
-        (["CITY", "--out", "o", "--memory", "-1"], "ParameterError", "'memory'"),
-        (["CITY", "--out", "o", "--gaps", "0"], "ParameterError", "'gaps'"),
-        (["CITY", "--out", "o", "--budget", "lots"], "ParameterError", "'budget'"),
-        (["CITY", "--out", "o", "--budget", "20%", "--budget", "20.0%"], "ParameterError", "none of them twice"),
-    ],
-)
-def test_bad_input_is_told_in_a_line_before_any_work(run, city, tmp_path, words, error, said):
-    words = [str(city) if word == "CITY" else word for word in words]
-    status, out, err = run("fleet", *words, "--json")
-    assert status == 2, err
-    told = json.loads(out)
-    assert told["error"] == error
-    assert said in told["message"]
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("missing", "words", "said"),
-    [
-        ("distributed", ("--out", "o", "--engine", "dask://127.0.0.1:1"), "pip install 'hideseek[dask]'"),
-        ("s3fs", ("--out", "s3://bucket/o"), "s3fs"),
-    ],
-)
-def test_a_package_that_is_not_installed_is_named(run, city, tmp_path, monkeypatch, missing, words, said):
-    monkeypatch.setitem(sys.modules, missing, None)
-    status, out, _ = run("fleet", city, *words, "--json")
-    told = json.loads(out)
-    assert (status, told["error"]) == (2, "MissingExtraError")
-    assert said in told["message"]
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_job_is_refused_where_it_is_made():
-    wrongs = {"privacy": ("metres",)}, {"privacy": ()}, {"quality": "metres"}, {"budgets": ()}, {"budgets": ("-5%",)}
-    for wrong in (*wrongs, {"gaps": 0}, {"box": (2.0, 1.0, 3.0, 4.0)}):
-        with pytest.raises(ParameterError):
-            Job(**wrong)
-    with pytest.raises(ParameterError, match="'job'"):
-        run_fleet(".", "out", job="design")
-    assert issubclass(MissingExtraError, ImportError)
-    assert not issubclass(EngineError, ParameterError)
-
-
-def test_a_call_that_the_engine_lost_sight_of_is_made_again(monkeypatch):
-    class Forgetful:
-        begun, made_again = 0, []
-
-        def workers(self):
-            return 2
-
-        def idle(self):
-            return True
-
-        def submit(self, function, *task):
-            self.begun += 1
-            future = Future()
-            if self.begun != 2:
-                future.set_result(function(*task))
-            return future
-
-        def again(self, error, function, *task):
-            assert isinstance(error, engines.ForgottenError)
-            self.made_again.append(task)
-            return function(*task)
-
-    monkeypatch.setattr(engines, "WAITING", 0.05)
-    engine = Forgetful()
-    found = dict(engines.each_result(engine, abs, ((number,) for number in (-1, -2, -3))))
-    assert found == {(-1,): 1, (-2,): 2, (-3,): 3}
-    assert engine.made_again == [(-2,)]

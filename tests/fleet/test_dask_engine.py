@@ -18,8 +18,8 @@ from distributed.scheduler import KilledWorker
 from hideseek.errors import EngineError
 from hideseek.fleet import engines, run_fleet
 from hideseek.fleet import run as running
-from tests.fleet.test_fleet import assert_same, dies_always, labels_of, protect
-from tests.support.fleets import JOB
+from hideseek.fleet.job import protect
+from tests.support.fleets import JOB, assert_same, dies_always, labels_of
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
