@@ -20,7 +20,7 @@ from hideseek.baselines.plain import coin
 from hideseek.baselines.rival import Rival, Setting
 from hideseek.errors import CertificateError
 from hideseek.experiments.comparison import ENDS, _Measure, calibrated, compare
-from hideseek.experiments.comparison_pages import facts_of, frame_of, in_short, table_of, write_pages
+from hideseek.experiments.comparison_pages import facts_of, in_short, table_of, write_pages
 from hideseek.game.mechanism import Policy
 from hideseek.metrics import distance, squared
 from hideseek.model import distances
@@ -134,7 +134,7 @@ def test_the_pages_hold_every_row(comparison, tmp_path):
         assert row.noise is None or f"<td>{row.noise:.4g}</td>" in report
         assert row.reference in report
     assert "http" not in report.replace("http://www.w3.org", "")  # stands alone
-    frame = frame_of(comparison)
+    frame = comparison.to_frame()
     assert (frame["filter_low"] <= frame["filter"]).all()
     assert len(table_of(comparison).rows) == len(frame) == len(facts_of(comparison)["rows"])
 

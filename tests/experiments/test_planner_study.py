@@ -15,7 +15,7 @@ from hideseek import Estimate, Game, Grid, MarkovProfile, ParameterError, Places
 from hideseek.errors import SizeError
 from hideseek.experiments import planner_study, study
 from hideseek.experiments.planner_study import CELLS, WARM, Study, StudyRow, expected_seconds, mean_kept, rows_of
-from hideseek.experiments.planner_study_pages import FIELDS, facts_of, frame_of, table_of, users_table, write_pages
+from hideseek.experiments.planner_study_pages import FIELDS, facts_of, table_of, users_table, write_pages
 from hideseek.experiments.user_days import BAY, CITY, UserDay, days_of, drawn_from
 from hideseek.metrics import MetricName, hamming
 from hideseek.planning import BeliefGame, Outlook, follow
@@ -127,7 +127,7 @@ def test_the_command_says_how_long_it_will_take_beside_what_machines_read(run, f
 
 
 def test_ceilings_are_those_of_one_access(found):
-    for user, own in frame_of(found.rows).groupby("user"):
+    for user, own in found.to_frame().groupby("user"):
         profile = MarkovProfile.fit(SHORT[SHORT["user_id"] == user], STREET, "5min")
         risk = 1 - profile.stationary.max()  # Hamming both: the least of the budget and of the prior risk
         np.testing.assert_allclose(own["ceiling"], own["budget"] * risk, rtol=1e-6)

@@ -1,4 +1,4 @@
-"""The paper's evaluation, made again: numbers against enumeration, findings that can fail, files as users get them."""
+"""The paper's evaluation, repeated: numbers against enumeration, findings that can fail, files as users get them."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def unproved(found):
         (without_saturation, "plateau"),
         (another_value, "equal to the closed form"),
         (one_optimum, "the choice of optimum moves the first figure"),
-        (telling, "the least telling optimum keeps the privacy"),
+        (telling, "the least revealing optimum keeps the privacy"),
         (unproved, "certified"),
     ],
 )
@@ -412,7 +412,7 @@ def test_every_finding_tells_its_rule(found):
         "equal to the closed form": "1e-06",
         "the choice of optimum moves the first figure": "5%",
         "the choice of optimum moves the second figure": "5%",
-        "the least telling optimum keeps the privacy": "99%",
+        "the least revealing optimum keeps the privacy": "99%",
         "certified": "1e-06, and none below 0",
         f"{PREDICTABLE}plateau of the place": "p < 0.05",
         f"{PREDICTABLE}the place, middle budget": "p < 0.05",

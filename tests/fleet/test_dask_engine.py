@@ -173,7 +173,7 @@ def test_something_else_that_listens_is_no_scheduler(city, tmp_path, monkeypatch
     monkeypatch.setattr(engines, "CONNECTING", 1)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         port = mute.getsockname()[1]
-        with pytest.raises(EngineError, match=f"No Dask scheduler answers at 127.0.0.1:{port}"):
+        with pytest.raises(EngineError, match=f"unreachable: no Dask scheduler answers at 127.0.0.1:{port}"):
             run_fleet(city, tmp_path / "out", job=JOB, engine=f"dask://127.0.0.1:{port}")
     assert not (tmp_path / "out").exists()
 

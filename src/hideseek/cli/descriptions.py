@@ -1,4 +1,4 @@
-"""Solutions, codebooks, plans and labels in plain words, and as facts for machines."""
+"""Solutions, codebooks, plans and labels in words for a terminal, and as facts for machines."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         ("protects", f"the true places at {named_offsets(scenario.target)}"),
         ("exposes", f"places at {named_offsets(scenario.release)}, {access} of {codebook.step}"),
         ("remembers: its history", f"releases at {named_offsets(scenario.seen)}" if scenario.seen else "no release"),
-        ("error is measured by", named(codebook.privacy)),
-        ("loss is measured by", named(codebook.quality)),
+        ("error is measured as", named(codebook.privacy)),
+        ("loss is measured as", named(codebook.quality)),
         ("certified over", run),
         ("privacy, on average", f"{done.privacy:.6g} {d_p}".strip()),
         ("privacy, worst history", f"{done.worst_privacy:.6g} {d_p}".strip()),
@@ -145,18 +145,18 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
 def plan_words(game: BeliefGame, planner: Planner, found: Foresight) -> list[tuple[str, str]]:
     """A plan in plain words."""
     d_p, d_q = game.privacy.unit, game.quality.unit
-    smoothed = [] if found.smoother is None else [("of who also knows what comes", found.smoother.in_words())]
+    smoothed = [] if found.smoother is None else [("of one who knows later ones too", found.smoother.in_words())]
     return [
         ("protects", f"the true places at {named_offsets(game.scenario.target)}"),
         ("looks", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
-        ("error is measured by", named(game.privacy)),
-        ("loss is measured by", named(game.quality)),
-        ("error of who remembers all", f"{found.filter.in_words()} {d_p}".strip()),
+        ("error is measured as", named(game.privacy)),
+        ("loss is measured as", named(game.quality)),
+        ("expected error of the filter", f"{found.filter.in_words()} {d_p}".strip()),
         *((name, f"{words} {d_p}".strip()) for name, words in smoothed),
         ("at most, budget given all", f"{found.bound:.6g} {d_p}, by the cuts".replace(" ,", ",")),
         ("at most, budget on average", f"{found.ceiling:.6g} {d_p}, the ceiling".replace(" ,", ",")),
         ("kept of the ceiling", found.kept.in_words()),
-        ("quality loss, mean", f"{found.quality_loss.in_words()} {d_q}".strip()),
+        ("quality loss, on average", f"{found.quality_loss.in_words()} {d_q}".strip()),
         ("quality loss, worst history", f"{found.worst_loss:.6g} of {game.budget:.6g} {d_q}".strip()),
         ("assumed", "access times tell nothing about the place"),
         ("accesses simulated", str(found.steps)),

@@ -36,26 +36,33 @@ from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.progress import Advance
 
 DAYS = 14
-SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75)  # budgets, as shares of what it takes to tell the adversary nothing
+SHARES = (
+    0.05,
+    0.1,
+    0.2,
+    0.35,
+    0.5,
+    0.75,
+)  # of the saturating budget, at which releases reveal nothing
 SHOWN = 0.5
 SCENARIOS = {"now": Scenario.sporadic(), "now and next": Scenario.present_future(route="unknown")}
 CODEBOOK_SHARE = 0.2
 SHOWN_ACCESSES, SHOWN_WALKS = 24, 60  # of the picture of planning ahead
 TITLE = "Where were you? The best answer is a calculated one"
 LEAD = (
-    f"A synthetic person was followed for {DAYS} days. For every place they visit, hideseek computed what to expose so "
-    "that an adversary who knows their habits and the mechanism errs as much as the quality of the service allows. The "
-    "numbers are certified: no mechanism at all does better than the bound."
+    f"A synthetic person was followed for {DAYS} days. For every place they visit, hideseek computed what to expose "
+    "so that the expected error of an adversary who knows their habits and the mechanism is as large as the quality "
+    "of the service allows. The numbers are certified: no mechanism at all does better than the bound."
 )
 STEPS = 6 + len(SCENARIOS) * (len(SHARES) + 1)  # how often run_demo tells what it is doing
 
 
 @dataclass(frozen=True)
 class DemoRow:
-    """One solved game and what attacks on its mechanism find, in metres a place.
+    """One solved game and what attacks on its mechanism find, in metres per place.
 
     ``allowed`` and ``lost`` are root mean square displacements; ``attacked`` is the error of the best guesses, worked
-    out again from the table; ``remembering`` that of an adversary who also recalls the release before.
+    out again from the table; ``remembering`` that of an adversary who also remembers the release before.
     """
 
     scenario: str
@@ -81,7 +88,7 @@ class Demo:
 
 @dataclass(frozen=True, eq=False)
 class Ahead:
-    """A planner: how far-sighted it is, and the error at each access of who remembers everything, in the mean."""
+    """A planner: what it keeps, and the average error at each access of an adversary who remembers every release."""
 
     foresight: Foresight
     errors: FloatArray
@@ -176,7 +183,7 @@ def expose_day(traces: pd.DataFrame, profile: MarkovProfile, codebook: Codebook,
 
 
 def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) -> DemoRow:
-    """A solution in metres a place, attacked anew."""
+    """A solution in metres per place, attacked anew."""
     places = game.guesses.shape[1]
     alone = correlation_aware_error(profile, solution.mechanism, distance(regions_of(profile))) if places == 1 else None
     return DemoRow(
@@ -219,18 +226,18 @@ def demo_sections(
             f"before anything is exposed. With {np.sqrt(solution.quality_loss):,.0f} m root mean square "
             "displacement allowed, the mechanism at work answers from the places in the middle map. The best "
             "possible adversary then guesses those on the right, and names the place of work with probability "
-            f"{guessed[work]:.0%}. Over all places he errs by {solution.privacy:,.0f} m in the mean, and no "
-            f"mechanism of this quality can make him err by more than {solution.bound:,.0f} m (relative gap "
+            f"{guessed[work]:.0%}. Over all places the expected error is {solution.privacy:,.0f} m, and no "
+            f"mechanism of this quality can make it exceed {solution.bound:,.0f} m (relative gap "
             f"{solution.gap:.0e}).",
             figures=[(story, "Maps of where the person is, what is exposed at work, what the adversary guesses")],
         ),
         Section(
             "Every budget",
-            "Metres a place: the root mean square displacement allowed, the adversary's error that is certainly "
-            "reached, the error that no mechanism exceeds, and the error of his best guesses, worked out again "
+            "Metres per place: the root mean square displacement allowed, the expected error that is certainly "
+            "reached, the error that no mechanism exceeds, and the error of the best guesses, worked out again "
             "from the finished table. Remembering is what is left of the single-place mechanism when the adversary "
-            "also recalls the exposure before: people move predictably, so a mechanism made for one place "
-            "promises more than it keeps along a way.",
+            "also remembers the release before: people move predictably, so a mechanism made for one place "
+            "promises more than it keeps along a trajectory.",
             table=table_of(rows),
         ),
         Section(
@@ -250,31 +257,31 @@ def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: La
     return [
         Section(
             "A day through a device",
-            "One exposure gives the next away, so a codebook was designed for everything that may have been exposed "
-            f"before: {sum(len(stage.prior.histories) for stage in codebook.stages)} tables of whole numbers, in a "
-            f"file of {len(codebook.content) / 1000:,.0f} kB that a device only looks up and draws from. It was asked "
-            f"every five minutes of the last workday. {np.sqrt(codebook.budget):,.0f} m root mean square displacement "
-            "are allowed given the release that it remembers; as deployed, the worst of these loses "
-            f"{np.sqrt(done.worst_loss):,.0f} m. Of the optimal tables of the first access the one was taken that "
-            f"tells the least about what follows: the second access then leaves {done.second_privacy:,.0f} m of error, "
-            f"and at most {done.plain_second_privacy:,.0f} m after the solver's own.",
-            figures=[(way, "Maps of the true and of the exposed way through a day")],
+            "One release gives the next away, so a codebook was designed for every history of releases that may "
+            f"precede: {sum(len(stage.prior.histories) for stage in codebook.stages)} tables of whole numbers, in a "
+            f"file of {len(codebook.content) / 1000:,.0f} kB that a device only looks up and draws from. It was "
+            f"asked every five minutes of the last workday. {np.sqrt(codebook.budget):,.0f} m root mean square "
+            "displacement are allowed given the release that it remembers; as deployed, the worst of these loses "
+            f"{np.sqrt(done.worst_loss):,.0f} m. Of the optimal tables of the first access, the one was taken that "
+            f"reveals the least about what follows: the second access then leaves {done.second_privacy:,.0f} m of "
+            f"error, and at most {done.plain_second_privacy:,.0f} m after the solver's own.",
+            figures=[(way, "Maps of the true and of the exposed trajectory of a day")],
         ),
         Section(
             "What the adversary made of it",
-            "Each column is what an adversary believes who knows the person's habits, the codebook and everything "
-            f"exposed so far. On this day his likeliest place was the true one at {right:.0%} of the steps: a person "
+            "Each column is the belief of an adversary who knows the person's habits, the codebook and every "
+            f"release so far. On this day the likeliest place was the true one at {right:.0%} of the steps: a person "
             "who sleeps at home is at home, and no mechanism changes that.",
             figures=[(belief, "The adversary's belief over places at every step, with true and exposed places")],
         ),
         Section(
             "The label",
-            f"The adversary's mean error over {label.accesses} accesses. The window is what the tables were optimised "
-            "against; who remembers everything does better (filter), and better still with what is exposed later "
-            "(smoother, and Viterbi's single most likely path). The predictor guesses the next place. No mechanism of "
-            f"this quality can exceed the ceiling; {label.kept:.0%} of it are kept against the filter. Simulated "
-            f"numbers carry their 95 % interval. {loss_words(label, codebook.budget, codebook.quality.unit)} "
-            f"{ASSUMPTION}",
+            f"The adversary's expected error per access, over {label.accesses} accesses. The tables were optimised "
+            "against the window; an adversary who remembers every release does better (filter), and better still "
+            "with the later releases (smoother, and Viterbi's single most likely path). The predictor guesses the "
+            f"next place. No mechanism of this quality can exceed the ceiling; {label.kept:.0%} of it are kept "
+            "against the filter. Simulated numbers carry their 95 % interval. "
+            f"{loss_words(label, codebook.budget, codebook.quality.unit)} {ASSUMPTION}",
             table=label_table(label, "m"),
         ),
     ]
@@ -288,8 +295,8 @@ def foresight_section(ahead: Mapping[Outlook, Ahead]) -> Section:
     figure = memory_figure(errors, kept, far.bound, far.ceiling, "m")
     return Section(
         "Planning ahead",
-        "A device that can solve plays the game anew at every access, at what an adversary believes who remembers "
-        "everything exposed so far. There are many optima, and the one that the solver happens to end at tells him "
+        "A device that can solve does so at every access, for the current belief of an adversary who remembers every "
+        "release. There are many optima, and the one that the solver happens to end at reveals "
         f"much: from the second access on little is left, and in the long run {plain.kept:.0%} of the ceiling. A "
         f"planner counts what a release leaves for later, and gives up some at first to keep {far.kept:.0%} for good. "
         f"The cuts it was trained with prove that no mechanism which keeps the budget given every release keeps more "

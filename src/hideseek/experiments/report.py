@@ -7,10 +7,12 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape as without_tags
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from hideseek.util.harmless import visible
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAGE = """<!doctype html>
 <html lang="en">

@@ -39,20 +39,20 @@ def loss_words(label: Label, budget: float, unit: str) -> str:
 
 
 def label_table(label: Label, unit: str) -> Table:
-    """A label in words: what each adversary knows, his error with half of its interval's width, and his hit rate."""
+    """A label in words: what each adversary knows, the expected error with half of its interval, the hit rate."""
     rows: list[tuple[str, Estimate | float | None]] = [
-        ("nothing that was exposed", label.prior_risk),
+        ("no release", label.prior_risk),
         ("the releases of the window", label.window),
-        ("all exposed so far (filter)", label.filter),
-        ("all, also later (smoother)", label.smoother),
+        ("every release so far (filter)", label.filter),
+        ("also the later ones (smoother)", label.smoother),
         ("the same, as one path (Viterbi)", label.viterbi),
-        ("all so far, about the next (predictor)", label.predictor),
+        ("so far, about the next (predictor)", label.predictor),
         ("all, about places in between", label.in_between),
         ("no mechanism exceeds (ceiling)", label.ceiling),
     ]
     shown = [(words, Estimate.exactly(value)) for words, value in rows if value is not None]
     return Table(
-        ("the adversary knows", f"his error {f'({unit})' if unit else ''}".strip(), "exactly right"),
+        ("the adversary knows", f"expected error {f'({unit})' if unit else ''}".strip(), "exactly right"),
         tuple(
             (words, value.in_words(), "" if value.hit_rate is None else f"{value.hit_rate:.1%}")
             for words, value in shown

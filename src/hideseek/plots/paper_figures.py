@@ -19,7 +19,7 @@ BUDGET, PRIVACY = "quality loss allowed (probability)", "privacy (probability of
 
 
 def draw_users(axes: Axes, table: pd.DataFrame, across: str, up: str, entropy_rate: pd.Series[float]) -> None:
-    """One line a user, coloured by the entropy rate, with a colour bar; the table has a column ``user``."""
+    """One line per user, coloured by the entropy rate, with a colour bar; the table has a column ``user``."""
     scale = Normalize(entropy_rate.min(), entropy_rate.max())
     for user, own in table.groupby("user"):
         colour = ENTROPY(scale(entropy_rate[user]))
@@ -52,7 +52,7 @@ def attacks_figure(lines: pd.DataFrame, choices: pd.DataFrame, entropy_rate: pd.
             axes.plot([0, most], [0, most], color="#8a949e", linewidth=0.9, linestyle="--", zorder=0)
             axes.set(xlabel="sporadic attack: " + PRIVACY, xlim=(0, most), ylim=(0, most))
         users.set_ylabel("correlation-aware attack:\n" + PRIVACY)
-        users.set_title("One line a user, one dot a budget")
+        users.set_title("One line per user, one dot per budget")
         optima.set_title("The same, by the optimum attacked")
         optima.legend(frameon=False, loc="upper left")
     return figure
@@ -76,7 +76,7 @@ def location_figure(lines: pd.DataFrame, kept: pd.DataFrame, entropy_rate: pd.Se
             look: Any = {"color": colour, "marker": mark, "markersize": 4.5, "linewidth": 1, "elinewidth": 1}
             optima.errorbar(share.index.to_numpy() + aside, share["mean"], reach, label=name, **look)
         optima.set(xlabel=BUDGET, ylabel="kept of the sporadic optimum (%)", xlim=(0, 1))
-        optima.set_title("The same, by optimum: mean and range")
+        optima.set_title("The same, by optimum: average and range")
         optima.legend(frameon=False, loc="lower right")
     return figure
 
@@ -107,7 +107,7 @@ def robustness_figure(kept: pd.DataFrame) -> Figure:
     """What is left of the claim on other days, against the days that the profile was learned from."""
     with mpl.rc_context(PAPER):
         figure = Figure(figsize=(9.2, 4.0), layout="constrained")
-        panels = {"one": "He guesses from one release", "all": "He remembers everything exposed"}
+        panels = {"one": "The adversary remembers one release", "all": "The adversary remembers every release"}
         for axes, (memory, title) in zip(figure.subplots(1, 2, sharey=True), panels.items(), strict=True):
             axes.axhline(1, color="#57606a", linewidth=1, linestyle="--", label="as claimed")
             for adversary, colour, marker in (("the same", COLOURS[0], "o"), ("the attacked", ORANGE, "s")):

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hideseek.util.private_files import write_privately
@@ -24,6 +25,13 @@ STYLE: Any = {
 }
 PAPER: Any = STYLE | {"axes.titlesize": 10, "legend.fontsize": 8.5, "pdf.fonttype": 42}
 MARKS = ("o", "s", "^", "D")
+
+
+def new_axes(width: float = 6.4, height: float = 4.2) -> Axes:
+    """Axes of a new figure, which a notebook shows."""
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def save(figure: Figure, path: Path) -> list[Path]:

@@ -27,7 +27,7 @@ def belief_figure(belief: FloatArray, true: IntArray, exposed: IntArray, hours: 
         axes.plot(hours + half, row[exposed], ".", color=COLOURS[5], markersize=4, label="exposed")
         axes.plot(hours + half, row[true], ".", color="#1b1f24", markersize=2.5, label="true place")
         axes.set(xlabel="hour of the day", ylabel="places, the likeliest first", xticks=range(0, 25, 3))
-        axes.set_title("What the adversary believes, step by step, from everything exposed so far")
+        axes.set_title("What the adversary believes, step by step, from every release so far")
         axes.legend(frameon=False, loc="lower right", markerscale=2.5)
         figure.colorbar(drawn, ax=axes, label="probability")
     return figure
@@ -36,9 +36,9 @@ def belief_figure(belief: FloatArray, true: IntArray, exposed: IntArray, hours: 
 def memory_figure(
     errors: Mapping[str, FloatArray], kept: Mapping[str, float], bound: float, ceiling: float, unit: str
 ) -> Figure:
-    """His error who remembers everything, access after access: of the plain optimum, and of who plans ahead.
+    """The error of an adversary who remembers every release, access after access: without planning, and with it.
 
-    ``errors`` are the means at each access, and ``kept`` the shares of the ceiling in the long run, by planner.
+    ``errors`` are the averages at each access, and ``kept`` the shares of the ceiling in the long run, by planner.
     """
     with mpl.rc_context(PAPER):
         figure = Figure(figsize=(9.2, 4.2), layout="constrained")
@@ -58,5 +58,5 @@ def memory_figure(
         axes.axhline(bound, color=ORANGE, linewidth=2, zorder=0)
         axes.set(xlabel="access", ylabel=f"privacy: the adversary's error ({unit})", ylim=(0, 1.15 * ceiling))
         shares = f"planning ahead keeps {kept['far-sighted']:.0%} of the ceiling, the plain optimum {kept['plain']:.0%}"
-        axes.set_title(f"Against who remembers everything, {shares}")
+        axes.set_title(f"Against an adversary who remembers every release, {shares}")
     return figure

@@ -39,12 +39,26 @@ def reproduce(
     workers: int | None = None,
     progress: Advance | None = None,
 ) -> Reproduction:
-    """The paper's evaluation on the best covered day of each of some users, drawn by the ``seed``.
+    """Repeat the paper's evaluation on the best covered day of each of some users.
 
-    Days begin at midnight of a ``clock`` that is so far ahead of UTC. The closed form is worked out at all ``budgets``,
-    and other optima are held against it at those ``compared``. Users are shared out among ``workers`` processes
-    (default: one a core); ``progress`` is called with what is being done, how much is done, and of how much.
+    Parameters
+    ----------
+    traces, grid : DataFrame, Grid
+        As :func:`hideseek.read_traces` gives them, and the cells that count as places.
+    budgets, compared : sequence of float
+        Expected losses, as probabilities, of the closed form; and those at which other optima are held against it.
+    users, seed, clock : int, int, str
+        How many users to draw, which, and how far the clock by which days begin is ahead of UTC.
+    workers, progress : optional
+        Processes (default: one per core); called with what is being done, how much is done, and of how much.
 
+    Returns
+    -------
+    Reproduction
+        The paper's three results as tables, and its findings checked on them.
+
+    Examples
+    --------
     >>> from hideseek.traces.city import synthetic_city
     >>> from hideseek.experiments.user_days import CITY
     >>> traces = synthetic_city(people=2, days=1)
@@ -70,9 +84,17 @@ def reproduce(
         if progress is not None:
             progress("users", len(results), len(days))
     sporadic, location, transition, programs = (numbered(parts) for parts in zip(*results, strict=True))
-    names = tuple(day.user for day in days)
     return Reproduction(
-        names, user_rows(days), user_rows(candidates), sporadic, location, transition, programs, grid, clock, seed
+        tuple(day.user for day in days),
+        user_rows(days),
+        user_rows(candidates),
+        sporadic,
+        location,
+        transition,
+        programs,
+        grid,
+        clock,
+        seed,
     )
 
 
