@@ -33,7 +33,7 @@ MINUTES = 2000  # places up to which the double oracle takes no more
 
 
 def some_games(places: int) -> list[Game]:
-    """Several priors where a solve is short, the same for everybody."""
+    """Several priors where a solve is short, the same for all packages."""
     return [grid_game(places, seed=seed) for seed in range(3 if places <= 50 else 1)]
 
 

@@ -30,7 +30,7 @@ except SystemExit as ended:
 
 
 @pytest.mark.parametrize("words", ["", '"solve", ', '"design", ', '"plan", ', '"fleet", ', '"study", '])
-def test_help_imports_no_library_for_numbers_and_none_of_ours_that_needs_one(words):
+def test_help_imports_no_library_for_numbers_nor_what_needs_one(words):
     modules = imported(HELP.format(words=words))
     assert not modules & set(HEAVY)
     assert not modules & {f"hideseek.{name}" for name in OURS}

@@ -305,7 +305,7 @@ def compared(monkeypatch):
     return profiles
 
 
-def test_traces_are_learned_on_a_grid_of_few_places_and_a_profile_is_taken_as_it_is(run, tmp_path, compared):
+def test_traces_get_a_grid_of_few_places_and_a_profile_stays_as_it_is(run, tmp_path, compared):
     generator = np.random.default_rng(0)
     when = pd.date_range("2024-01-01", periods=500, freq="5min", tz="UTC")
     sides = {"latitude": generator.uniform(45, 45.1, 500), "longitude": generator.uniform(6, 6.1, 500)}

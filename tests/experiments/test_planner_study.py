@@ -62,7 +62,7 @@ def test_rows_are_what_training_and_following_give(found):
 
 
 @pytest.mark.parametrize("planners", [None, ("far-sighted", "plain"), ("far-sighted", "look-ahead", "plain")])
-def test_the_planners_that_run_are_those_chosen_and_look_ahead_is_not_by_default(monkeypatch, planners):
+def test_the_chosen_planners_run_and_look_ahead_is_not_one_by_default(monkeypatch, planners):
     ran = []
     monkeypatch.setattr(planner_study, "CELLS", 4)
     monkeypatch.setattr(
@@ -294,7 +294,7 @@ def test_the_command_prints_rows_for_machines(run, found, asked, tmp_path):
     assert list(tmp_path.iterdir()) == [tmp_path / "street.csv"]
 
 
-def test_the_command_takes_the_bay_clock_for_cabs_and_a_synthetic_city_without_data(run, asked, tmp_path):
+def test_cabs_get_the_clock_of_the_bay_and_no_data_a_synthetic_city(run, asked, tmp_path):
     TRACES.to_csv(tmp_path / "cabs.csv", index=False)
     run("study", "--data", "cabs.csv")
     run("study")

@@ -147,14 +147,14 @@ def test_a_finding_fails_where_it_does_not_hold(found, doctored, name):
     assert not passed(doctored(found))[name]
 
 
-def test_the_second_figure_does_not_move_where_every_optimum_gives_the_same(found):
+def test_the_second_figure_stays_where_every_optimum_gives_the_same(found):
     name = "the choice of optimum moves the second figure"
     same = found.location.groupby(["user", "budget", "step"])["privacy"].transform("mean")
     assert not passed(replace(found, location=found.location.assign(privacy=same)))[name]
 
 
 @pytest.mark.parametrize(("sign", "holds"), [(1, True), (-1, False), (0, False)])
-def test_predictable_users_are_lowest_only_where_privacy_rises_with_entropy(found, sign, holds):
+def test_predictable_users_are_lowest_only_if_privacy_rises_with_entropy(found, sign, holds):
     number = np.arange(1, 9)
     risks = dict.fromkeys(("prior_risk", "pair_risk", "middle"), sign * number)
     everybody = pd.DataFrame({"user": number, "entropy_rate": number, **risks})

@@ -29,7 +29,7 @@ def test_a_worker_has_one_thread_from_its_birth(monkeypatch):
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc")
-def test_workers_end_with_the_engine_which_repeats_no_call_that_nobody_died_of():
+def test_workers_end_with_the_engine_and_failed_calls_are_not_repeated():
     with engines.engine_of("joblib", 1) as engine:
         ((_, worker),) = engines.each_result(engine, os.getpid, iter([()]))
         assert Path(f"/proc/{worker}").exists()

@@ -175,7 +175,7 @@ BOXED = Job(grid=(2, 2), box=(37.1, 37.2, -122.5, -122.3), privacy=("hamming",))
 
 
 @pytest.mark.filterwarnings("ignore::hideseek.errors.TraceWarning")
-def test_users_who_cannot_be_used_are_listed_with_a_reason_that_tells_no_place(tmp_path):
+def test_unusable_users_are_listed_with_a_reason_that_tells_no_place(tmp_path):
     folder = tmp_path / "cabs"
     folder.mkdir()
     for name, (text, _) in HOSTILE.items():

@@ -216,7 +216,7 @@ def study_command(
 
 
 def tell_expected(seconds: float) -> None:
-    """Say how long something will take, so that nobody waits for what does not end."""
+    """Say how long something will take, so that the user can decide whether to wait."""
     minutes = round(seconds / 60)
     words = f"about {minutes} minutes" if minutes > 1 else "about a minute" if seconds > 30 else "less than a minute"
     note(f"note: {words}, if the machine is idle")
@@ -291,5 +291,5 @@ def fleet_words(found: Fleet) -> list[tuple[str, str]]:
         words.append(("no longer in the data, files still there", str(found.departed)))
     if found.kept is not None and found.seconds is not None:
         words.append(("kept of the ceiling, on average", f"{found.kept:.1%}"))
-        words.append(("seconds of a core per user", f"{found.seconds:.1f}"))
+        words.append(("CPU seconds per user", f"{found.seconds:.1f}"))
     return words

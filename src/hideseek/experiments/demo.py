@@ -27,7 +27,7 @@ from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Outlook, Player, train
 from hideseek.planning.simulation import Foresight, follow, walk
 from hideseek.plots.curves import curve_figure
-from hideseek.plots.maps import Panel, maps_figure, way_figure
+from hideseek.plots.maps import Panel, maps_figure, trajectories_figure
 from hideseek.plots.through_time import belief_figure, memory_figure
 from hideseek.solvers.curve import Curve, trade_off
 from hideseek.solvers.dispatch import Solution, solve
@@ -252,7 +252,9 @@ def demo_sections(
 def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: Label) -> list[Section]:
     """The second part: a day through a device, what the adversary made of it, and the label."""
     done, right = codebook.deployed, float((day.belief.argmax(axis=1) == day.true).mean())
-    way = way_figure(regions_of(profile), {"The true day": day.true, "The exposed day": day.exposed}, day.hours)
+    day_maps = trajectories_figure(
+        regions_of(profile), {"The true day": day.true, "The exposed day": day.exposed}, day.hours
+    )
     belief = belief_figure(day.belief, day.true, day.exposed, day.hours)
     return [
         Section(
@@ -265,7 +267,7 @@ def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: La
             f"{np.sqrt(done.worst_loss):,.0f} m. Of the optimal tables of the first access, the one was taken that "
             f"reveals the least about what follows: the second access then leaves {done.second_privacy:,.0f} m of "
             f"error, and at most {done.plain_second_privacy:,.0f} m after the solver's own.",
-            figures=[(way, "Maps of the true and of the exposed trajectory of a day")],
+            figures=[(day_maps, "Maps of the true and of the exposed trajectory of a day")],
         ),
         Section(
             "What the adversary made of it",

@@ -219,7 +219,7 @@ def study(
     shares, outlooks = chosen_shares(budgets), chosen_planners(planners)
     accesses, workers = whole_number(accesses, "accesses", "study", least=WALKS), worker_count(workers, "study")
     days = drawn_from(days_of(traces, grid, clock, "study", CELLS), users, seed, "study", CELLS)
-    (expect or float)(refuse_long_study(days, shares, accesses, outlooks, workers))
+    refuse_long_study(days, shares, accesses, outlooks, workers, expect)
     tasks = [delayed(rows_of)(day, share, d_p, d_q, accesses, seed, outlooks) for day in days for share in shares]
     rows, first = rows_in_order(tasks, workers, progress), regions_of(days[0].profile)
     return Study(rows, metric_of(d_p, first), metric_of(d_q, first), accesses, seed)
@@ -243,15 +243,21 @@ def chosen_planners(planners: Sequence[Outlook | str]) -> list[Outlook]:
 
 
 def refuse_long_study(
-    days: Sequence[UserDay], shares: Sequence[float], accesses: int, outlooks: Sequence[Outlook], workers: int
-) -> float:
-    """The seconds that a study will take, roughly; refused where these are too many."""
+    days: Sequence[UserDay],
+    shares: Sequence[float],
+    accesses: int,
+    outlooks: Sequence[Outlook],
+    workers: int,
+    expect: Callable[[float], None] | None,
+) -> None:
+    """Tell how many seconds a study will take, roughly; refused where these are too many."""
     places = [day.profile.places for day in days]
     refuse_too_long(accesses, max(places))
     seconds = expected_seconds(places * len(shares), accesses, outlooks, workers)
     what = f"A study of {len(days)} users at {len(shares)} budgets in {accesses} accesses"
     refuse_if_too_long(seconds, what, "Ask for fewer 'users', 'budgets' or 'accesses'.")
-    return seconds
+    if expect is not None:
+        expect(seconds)
 
 
 def rows_in_order(tasks: Sequence[object], workers: int, progress: Advance | None) -> tuple[StudyRow, ...]:

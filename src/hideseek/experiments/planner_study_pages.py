@@ -55,7 +55,7 @@ def table_of(study: Study) -> Table:
 
 
 def users_table(study: Study) -> Table:
-    """What everybody keeps without planning, with it, and at most."""
+    """What each user keeps without planning, with it, and at most."""
     budgets = list(dict.fromkeys(row.budget for row in study.rows))
     by = {(row.user, row.budget, row.planner): row for row in study.rows}
     rows = []
@@ -103,7 +103,7 @@ def write_pages(study: Study, source: str, out: Path) -> dict[str, Path]:
             table=table_of(study),
         ),
         Section(
-            "Everybody",
+            "Every user",
             f"The plain optimum → the far-sighted planner, of what is proved to be the most: shares of each user's "
             f"ceiling. Users are those with a day in {CELLS} cells or more.",
             table=users_table(study),

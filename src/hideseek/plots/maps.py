@@ -61,15 +61,15 @@ def draw_map(axes: Axes, regions: Regions, panel: Panel) -> None:
     axes.locator_params(axis="x", nbins=4)
 
 
-def way_figure(regions: Regions, ways: Mapping[str, IntArray], hours: FloatArray) -> Figure:
-    """Ways through the places, one map each, coloured by the hour."""
+def trajectories_figure(regions: Regions, trajectories: Mapping[str, IntArray], hours: FloatArray) -> Figure:
+    """Trajectories through the places, one map each, coloured by the hour."""
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(4.6 * len(ways), 4.6), layout="constrained")
+        figure = Figure(figsize=(4.6 * len(trajectories), 4.6), layout="constrained")
         latitude, longitude = regions.centres.T
         height, width = np.ptp(regions.outlines[0], axis=0)
         angle = 2 * np.pi * hours / 24
-        maps = figure.subplots(1, len(ways), squeeze=False, sharey=True)[0]
-        for axes, (title, places) in zip(maps, ways.items(), strict=True):
+        maps = figure.subplots(1, len(trajectories), squeeze=False, sharey=True)[0]
+        for axes, (title, places) in zip(maps, trajectories.items(), strict=True):
             cells = [corners[:, ::-1] for corners in regions.outlines]
             axes.add_collection(PolyCollection(cells, facecolor="#f3f5f7", edgecolor="#c8d0d8"))
             # around the centre like the hand of a clock, so that a stay shows as an arc and not as one dot

@@ -81,10 +81,10 @@ def location_figure(lines: pd.DataFrame, kept: pd.DataFrame, entropy_rate: pd.Se
     return figure
 
 
-def transition_figure(lines: pd.DataFrame, everybody: pd.DataFrame, entropy_rate: pd.Series[float]) -> Figure:
-    """The privacy of this place and the next against the budget, by user; and everybody's plateaus, by entropy rate.
+def transition_figure(lines: pd.DataFrame, candidates: pd.DataFrame, entropy_rate: pd.Series[float]) -> Figure:
+    """The privacy of this place and the next against the budget, by user; and all users' plateaus, by entropy rate.
 
-    ``everybody`` has the columns ``entropy_rate``, ``prior_risk`` and ``pair_risk``.
+    ``candidates`` has the columns ``entropy_rate``, ``prior_risk`` and ``pair_risk``.
     """
     with mpl.rc_context(PAPER):
         figure, users, predictable = two_panels(sharey=True)
@@ -96,9 +96,9 @@ def transition_figure(lines: pd.DataFrame, everybody: pd.DataFrame, entropy_rate
             ("pair_risk", "the place and the next", COLOURS[1], MARKS[1]),
         ):
             look: Any = {"color": colour, "alpha": 0.75, "markersize": 5, "markeredgewidth": 0, "label": name}
-            predictable.plot(everybody["entropy_rate"], everybody[column], mark, **look)
+            predictable.plot(candidates["entropy_rate"], candidates[column], mark, **look)
         predictable.set_xlabel("entropy rate (bits per step)")
-        predictable.set_title(f"The plateaus of all {len(everybody)} users")
+        predictable.set_title(f"The plateaus of all {len(candidates)} users")
         predictable.legend(frameon=False, loc="lower right")
     return figure
 

@@ -44,7 +44,7 @@ class Finding:
 class Reproduction:
     """The results as tables, one row per number, and how they were obtained.
 
-    ``names`` are the users who were drawn, ``users`` tells of their days, ``candidates`` of everybody's who could be.
+    ``names`` are the users who were drawn, ``users`` describes their days, ``candidates`` the days of all who could be.
     ``sporadic``, ``location`` and ``transition`` are the paper's three results, and ``programs`` games of all three
     solved by linear programs.
     """

@@ -221,5 +221,5 @@ def error_of_filter(
     course = Course(mechanism, profile, privacy, len(day), "robustness")
     read = course.forward(exposed)
     d_p = over_places(privacy, profile.places)
-    guesses = [likeliest_guesses(d_p, course.about(n, law)) for n, law in enumerate(read.filtered)]
+    guesses = [likeliest_guesses(d_p, course.about(n, belief)) for n, belief in enumerate(read.filtered)]
     return float(np.mean(d_p[guesses, day[:, None]]))

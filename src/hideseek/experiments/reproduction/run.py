@@ -76,25 +76,16 @@ def reproduce(
         raise broken_rule("compared", "reproduce", "some of the 'budgets' above 0, at least one", compared)
     candidates = days_of(traces, grid, clock, "reproduce")
     days = drawn_from(candidates, users, seed, "reproduce")
-    workers = worker_count(workers, "reproduce")
     tasks = (delayed(results_of)(day, budgets, compared, (seed, number)) for number, day in enumerate(days, start=1))
     results: list[tuple[pd.DataFrame, ...]] = []
-    for result in Parallel(workers, return_as="generator")(tasks):
+    for result in Parallel(worker_count(workers, "reproduce"), return_as="generator")(tasks):
         results.append(result)
         if progress is not None:
             progress("users", len(results), len(days))
     sporadic, location, transition, programs = (numbered(parts) for parts in zip(*results, strict=True))
+    names = tuple(day.user for day in days)
     return Reproduction(
-        tuple(day.user for day in days),
-        user_rows(days),
-        user_rows(candidates),
-        sporadic,
-        location,
-        transition,
-        programs,
-        grid,
-        clock,
-        seed,
+        names, user_rows(days), user_rows(candidates), sporadic, location, transition, programs, grid, clock, seed
     )
 
 
