@@ -10,6 +10,7 @@ import typer
 from hideseek.cli.options import (
     BUDGET,
     GRID,
+    METRICS,
     STEP,
     AsJson,
     Box,
@@ -227,7 +228,7 @@ def fleet_command(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Traces of many users: a file, a folder, an archive.")],
     folder: Annotated[str, typer.Option("--out", help="Folder for the results, or an address such as s3://...")],
     privacy: Annotated[
-        list[MetricName], typer.Option(help="How the adversary's error is measured; may be given again.")
+        list[MetricName], typer.Option(help=f"How the adversary's error is measured: {METRICS}; may be given again.")
     ] = [MetricName.EUCLID],
     quality: Quality = MetricName.SQUARED,
     budget: Annotated[

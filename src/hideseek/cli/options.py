@@ -26,6 +26,7 @@ PROTECT = (
     "What to protect: place (where you are at this access), next (this place and the next one), planned (the same, on "
     "a route that is known in advance)"
 )
+METRICS = "hamming (whether places differ), euclid (in metres), squared (in square metres)"
 BUDGET = "a percentage of the saturating budget, at which releases reveal nothing"
 
 OneAccess = Annotated[Protect, typer.Option("--protect", help=f"{PROTECT}.")]
@@ -40,7 +41,9 @@ ThroughTime = Annotated[
 Budget = Annotated[str, typer.Option(help=f"Expected loss allowed per access: a number, or {BUDGET}.")]
 Every = Annotated[int, typer.Option(help="Steps from one access to the next, with --protect between.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
-Source = Annotated[Path, typer.Argument(help="Traces (a file, a folder, an archive), or a profile made by learn.")]
+Source = Annotated[
+    Path, typer.Argument(metavar="SOURCE", help="Traces (a file, a folder, an archive), or a profile made by learn.")
+]
 CodebookFile = Annotated[Path, typer.Argument(metavar="CODEBOOK", help="A codebook made by design.")]
 User = Annotated[str | None, typer.Option(help="Whose traces; by default the user with the most fixes.")]
 GridSize = Annotated[str | None, typer.Option("--grid", help=f"ROWSxCOLUMNS around the traces; {GRID} if not given.")]
@@ -48,7 +51,7 @@ Step = Annotated[str | None, typer.Option(help=f"Length of a time step; {STEP} i
 Box = Annotated[
     str | None, typer.Option(help="SOUTH,NORTH,WEST,EAST of the grid, in degrees; the Bay area if not given.")
 ]
-Privacy = Annotated[MetricName, typer.Option("--privacy", help="How the adversary's error is measured.")]
-Quality = Annotated[MetricName, typer.Option("--quality", help="How the loss of quality is measured.")]
+Privacy = Annotated[MetricName, typer.Option("--privacy", help=f"How the adversary's error is measured: {METRICS}.")]
+Quality = Annotated[MetricName, typer.Option("--quality", help=f"How the loss of quality is measured: {METRICS}.")]
 Workers = Annotated[int | None, typer.Option(help="Processes; by default one per core.")]
 Report = Annotated[Path, typer.Option("--out", help="Folder for the report.")]

@@ -169,7 +169,7 @@ def evaluate_command(
     beside: Annotated[Path | None, typer.Option(help="Another codebook, to tell the gain over it.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The honest label: the privacy that is left against adversaries who remember every release."""
+    """Compute the honest label: the privacy that is left against adversaries who remember every release."""
     from hideseek.adversary.label import ASSUMPTION, evaluate
     from hideseek.cli.descriptions import label_facts
     from hideseek.codebook.codebook import Codebook
