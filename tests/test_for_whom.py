@@ -33,10 +33,10 @@ def planners(monkeypatch, tmp_path):
     trained = []
 
     def training(*words, **names):
-        trained.append(train(*words, **names if len(words) > 1 else names | {"walks": 2}))
+        trained.append(train(*words, **({"walks": 2} | names)))
         return trained[-1]
 
-    monkeypatch.setattr(through_time, "train", training)
+    monkeypatch.setattr("hideseek.planning.planner.train", training)
     monkeypatch.setattr(through_time, "COMPARED", 5)
     return trained
 
