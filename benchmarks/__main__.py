@@ -25,10 +25,13 @@ from benchmarks.peers import PEERS
 from benchmarks.report import BESIDE, HEADER, filled, gpu_block, growth_words, more_block, speed_block, table
 from benchmarks.results import Facts, Results, load, now_with, this_machine
 from hideseek.cli.terminal import print_table
-from hideseek.plots.figures import save
+from hideseek.plots.style import save
 
 Plan = dict[str, tuple[int, ...]]
 QUICK: Plan = {
+    "start_import": (5,),
+    "start_help": (5,),
+    "start_device": (5,),
     "hideseek": (25, 50, 100, 150, 250, 500, 1000),
     "scipy": (25, 50, 100),
     "qif": (25, 50, 100),

@@ -17,7 +17,7 @@ CITY, COUNTRY = 10**6, 6 * 10**7
 
 @dataclass(frozen=True)
 class Capacity:
-    """What one design for each of so many users takes, in the mean; ``low`` and ``high`` are core-hours too.
+    """What one design for each of so many users takes on average; ``low`` and ``high`` are core-hours too.
 
     core_hours = users * seconds / 3600
     machines = core_hours / (cores * hours of a night * efficiency)
@@ -77,7 +77,7 @@ def user_block(results: Results) -> str:
     facts = [row.facts for row in fleets.values()]
     lines = {
         "users measured": [f"{fact['users']}" for fact in facts],
-        "places a user, mean": [f"{fact['places']:.0f}" for fact in facts],
+        "places per user, on average": [f"{fact['places']:.0f}" for fact in facts],
         "core-seconds a design, mean": [f"{fact['user'] / fact['designs']:.2g}" for fact in facts],
         "... from the cheapest user to the dearest": [
             f"{fact['least'] / fact['designs']:.2g} to {fact['most'] / fact['designs']:.2g}" for fact in facts

@@ -1,4 +1,4 @@
-"""One measurement a process, so that peak memory is its own: ``python -m benchmarks.cases NAME SIZE``."""
+"""One measurement per process, so that peak memory is its own: ``python -m benchmarks.cases NAME SIZE``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from benchmarks.fleets import city_fleet, person, real_fleet
 from benchmarks.games import designed, geo_game, grid_game, walker
 from benchmarks.peers import PEERS, certified_gap
 from benchmarks.results import Facts
+from benchmarks.start_up import STARTS, start_up
 from hideseek import Codebook, Device, Game, LiveDevice, Scenario, plan, solve, trade_off
 from hideseek.baselines.geo_indistinguishable import geo_indistinguishable_rows, spanner
 from hideseek.game import Alternatives
@@ -32,7 +33,7 @@ MINUTES = 2000  # places up to which the double oracle takes no more
 
 
 def some_games(places: int) -> list[Game]:
-    """Several priors where a solve is short, the same for everybody."""
+    """Several priors where a solve is short, the same for all packages."""
     return [grid_game(places, seed=seed) for seed in range(3 if places <= 50 else 1)]
 
 
@@ -229,6 +230,7 @@ CASES |= {name: partial(peer, name) for name in PEERS}
 CASES |= {case.__name__: case for case in (geo_spanner, geo_exact, geo_qif, geo_joint)}
 CASES |= {"person": person, "person_two": partial(person, memory=2)}
 CASES |= {"fleet": city_fleet, "fleet_data": real_fleet}
+CASES |= {name: partial(start_up, name) for name in STARTS}
 CASES |= {"gpu_percent": partial(gpu, 1e-2), "gpu_permille": partial(gpu, 1e-3)}
 
 

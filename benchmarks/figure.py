@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.report import best_peer
 from benchmarks.results import Growth, Results, Row
-from hideseek.plots.figures import COLOURS, DARK, ORANGE, PAPER
+from hideseek.plots.style import COLOURS, DARK, ORANGE, PAPER
 
 LOOKS = {"hideseek": (COLOURS[0], "o"), "scipy": (ORANGE, "s"), "qif": (COLOURS[2], "^"), "cvxpy": (COLOURS[3], "D")}
 LONGEST = 3e3  # seconds on the axis

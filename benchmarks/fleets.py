@@ -57,7 +57,9 @@ def protected(data: str, job: Job) -> Facts:
             reading = time.process_time() - busy
         for workers in (1, 2):
             busy = time.process_time()
-            seconds, found = clock(partial(run_fleet, data, Path(folder) / str(workers), job, workers, progress=look))
+            seconds, found = clock(
+                partial(run_fleet, data, Path(folder) / str(workers), job=job, workers=workers, progress=look)
+            )
             drivers.append(time.process_time() - busy)
             walls.append(seconds)
             tables.append(pd.read_parquet(found.labels))

@@ -1,4 +1,4 @@
-"""What everybody else would write for the same game; what they return goes through our certificate."""
+"""What one would write for the same game with other packages; what they return goes through our certificate."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ PEERS: dict[str, Callable[[Game], tuple[FloatArray, str]]] = {
 
 
 def certified_gap(game: Game, table: FloatArray) -> float:
-    """How far a peer's table is from our bound, once it keeps the budget and its rows are laws."""
+    """How far a peer's table is from our bound, once it keeps the budget and its rows are distributions."""
     ours = solve(game, tolerance=1e-8)
     answer = Claim(table, ours.attacks, ours.prices, np.ones(1), np.zeros(0))
     return certify(as_alternatives(game), answer).optimality_gap

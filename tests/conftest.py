@@ -44,5 +44,5 @@ def city(tmp_path_factory):
 def undisturbed(city, tmp_path_factory):
     """What a fleet that nothing happens to gives."""
     folder = tmp_path_factory.mktemp("undisturbed") / "out"
-    run_fleet(city, folder, JOB, workers=2)
+    run_fleet(city, folder, job=JOB, workers=2)
     return folder

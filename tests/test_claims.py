@@ -112,7 +112,7 @@ def test_a_person_of_the_table_is_measured_again():
     metres = distance(profile.regions)
     budget = 0.2 * Setting(profile, metres, squared(metres)).game.saturation
     bits = [rival for rival in RIVALS if rival.name == BITS]
-    found = compare(profile, metres, squared(metres), budget, rivals=bits, walks=2, workers=1)
+    found = compare(profile, privacy=metres, quality=squared(metres), budget=budget, rivals=bits, walks=2, workers=1)
     errors = {row.mechanism: row.window for row in found.rows}
     assert errors[BITS] > errors[OURS]
     for mechanism in (OURS, BITS):

@@ -35,7 +35,7 @@ def planners(monkeypatch, tmp_path):
         trained.append(plan(*words, **{"walks": 2} | names))
         return trained[-1]
 
-    monkeypatch.setattr(through_time, "train", training)
+    monkeypatch.setattr("hideseek.planning.planner.train", training)
     monkeypatch.setattr(through_time, "COMPARED", 5)
     return trained
 
@@ -67,7 +67,7 @@ def test_beside_a_codebook_stands_the_ceiling_and_never_the_bound_of_the_cuts(ru
 
 
 def test_a_plan_says_for_whom_its_bound_holds(run, planners):
-    words = ("plan", "me.json", "--budget", "20%", "--walks", 2, "--steps", 20)
+    words = ("plan", "me.json", "--budget", "20%", "--walks", 2, "--accesses", 20)
     status, out, err = run(*words)
     assert status == 0, err
     told = " ".join(out.split())

@@ -89,7 +89,7 @@ def test_the_contract_of_names_and_parameters():
 def test_every_error_is_a_hideseek_error_and_stands_in_the_drawn_tree():
     for name, value in vars(errors).items():
         if inspect.isclass(value):
-            assert issubclass(value, hideseek.HideseekError)
+            assert issubclass(value, hideseek.HideseekError | Warning)
             assert name in (errors.__doc__ or "")
 
 

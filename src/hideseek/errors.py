@@ -1,20 +1,24 @@
 """What can go wrong, as one tree.
 
-HideseekError
-├── ParameterError (also a ValueError): a value breaks a rule
-│   ├── BudgetError: the budget lies below the least possible loss
-│   ├── ReducibleError: the chain has places that cannot be left or reached
-│   └── SizeError: the problem would not fit in memory, or would take more than a week
-├── TraceError (also a ValueError): a file of traces cannot be used
-│   └── UnusableFileError: one file of a data set gives no rows
-├── CodebookError (also a ValueError): a codebook cannot be trusted
-├── PlanError (also a ValueError): a stored plan cannot be trusted, or belongs to another game
-├── StateError: a device's state cannot be used, and nothing is exposed
-├── EngineError: the worker backend of a fleet is unreachable or unusable
-├── OutputError (also an OSError): results cannot be written
-├── MissingExtraError (also an ImportError): an optional package is not installed
-└── SolverError: a solver gave no usable answer
-    └── CertificateError: an answer from which no certificate can be made
+::
+
+    HideseekError
+    ├── ParameterError (also a ValueError): a value breaks a rule
+    │   ├── BudgetError: the budget lies below the least possible loss
+    │   ├── ReducibleError: the chain has places that cannot be left or reached
+    │   └── SizeError: the problem would not fit in memory, or would take more than a week
+    ├── TraceError (also a ValueError): a file of traces cannot be used
+    │   └── UnusableFileError: one file of a data set gives no rows
+    ├── CodebookError (also a ValueError): a codebook cannot be trusted
+    ├── PlanError (also a ValueError): a stored plan cannot be trusted, or belongs to another game
+    ├── StateError: a device's state cannot be used, and nothing is exposed
+    ├── EngineError: the worker backend of a fleet is unreachable or unusable
+    ├── OutputError (also an OSError): results cannot be written
+    ├── MissingExtraError (also an ImportError): an optional package is not installed
+    └── SolverError: a solver gave no usable answer
+        └── CertificateError: an answer from which no certificate can be made
+
+TraceWarning (a UserWarning): some rows or files of an input could not be read; the rest was
 """
 
 from __future__ import annotations
@@ -39,6 +43,7 @@ __all__ = [
     "SolverError",
     "StateError",
     "TraceError",
+    "TraceWarning",
     "UnusableFileError",
 ]
 
@@ -133,6 +138,10 @@ class TraceError(HideseekError, ValueError):
 
 class UnusableFileError(TraceError):
     """A file gives no rows; it says why without showing what stands in it, which may be true locations."""
+
+
+class TraceWarning(UserWarning):
+    """Some rows or files of an input could not be read; the rest was."""
 
 
 class CodebookError(HideseekError, ValueError):

@@ -12,7 +12,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import wraps
 from typing import ParamSpec
 
@@ -25,6 +24,7 @@ from hideseek.model.regions import Regions
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked, takes
 from hideseek.util.checks import nonnegative, one_of, scalar, shaped, whole_number
+from hideseek.util.choices import MetricName as MetricName
 
 __all__ = [
     "Metric",
@@ -77,14 +77,6 @@ class Metric:
 
 
 MetricLike = Metric | str | Callable[..., float] | npt.ArrayLike  # what may be given wherever a metric is taken
-
-
-class MetricName(StrEnum):
-    """The metrics that a name is enough for: different or not, metres, metres squared."""
-
-    HAMMING = "hamming"
-    EUCLID = "euclid"
-    SQUARED = "squared"
 
 
 def described(make: Callable[P, Metric]) -> Callable[P, Metric]:

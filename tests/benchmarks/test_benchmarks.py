@@ -92,7 +92,7 @@ def test_growth_is_the_slope_on_logarithmic_axes():
     assert growth_of({50: 1.0, 100: 4.0}) is None
 
 
-def test_the_best_peer_is_the_fastest_and_who_did_not_finish_bounds_from_below():
+def test_the_best_peer_is_the_fastest_and_an_unfinished_one_is_a_bound():
     results = some_results()
     assert best_peer(results, 100) == ("scipy", Times(10.0))
     assert best_peer(results, 200) == ("scipy", Times(20.0))

@@ -14,7 +14,7 @@ from hideseek import MarkovProfile, Places, load_plan, load_profile, save_profil
 from hideseek.model.regions import Grid
 
 CHAIN = [[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]
-QUICK = ("--walks", "2", "--steps", "100")
+QUICK = ("--walks", "2", "--accesses", "100")
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ def test_the_two_bounds_are_shown_while_they_converge(run, profile, monkeypatch)
     def bar(what):
         yield lambda news, done, count: told.append((what, news, done, count))
 
-    monkeypatch.setattr("hideseek.cli.through_time.counting_bar", bar)
-    assert run("plan", profile, "--walks", "3", "--steps", "100")[0] == 0
+    monkeypatch.setattr("hideseek.cli.through_time.bar", bar)
+    assert run("plan", profile, "--walks", "3", "--accesses", "100")[0] == 0
     training = [(news, done, count) for what, news, done, count in told if what == "planning"]
     assert [(done, count) for _, done, count in training] == [(1, 3), (2, 3), (3, 3)]
     pairs = [re.fullmatch(r"(\d\.\d+) \.\. (\d\.\d+) of the ceiling", news).groups() for news, *_ in training]
@@ -81,7 +81,7 @@ def test_the_two_bounds_are_shown_while_they_converge(run, profile, monkeypatch)
 
 @pytest.mark.parametrize(
     ("protect", "target", "known"),
-    [("location", [0], [0]), ("way", [-1, 0], [-1, 0]), ("next", [0, 1], [0]), ("between", [-2, -1, 0], [-2, 0])],
+    [("place", [0], [0]), ("trajectory", [-1, 0], [-1, 0]), ("next", [0, 1], [0]), ("between", [-2, -1, 0], [-2, 0])],
 )
 def test_everything_can_be_protected_that_a_device_can_know(run, profile, protect, target, known):
     hamming = ("--privacy", "hamming", "--quality", "hamming")
@@ -92,7 +92,7 @@ def test_everything_can_be_protected_that_a_device_can_know(run, profile, protec
     assert facts["cuts"] == 0
 
 
-@pytest.mark.parametrize(("protect", "known"), [("location", [-1, 0]), ("way", [-1, 0]), ("next", [-1, 0])])
+@pytest.mark.parametrize(("protect", "known"), [("place", [-1, 0]), ("trajectory", [-1, 0]), ("next", [-1, 0])])
 def test_a_chain_of_second_order_looks_back_twice(run, tmp_path, protect, known):
     traces = synthetic_city(people=1, days=2)
     save_profile(MarkovProfile.fit(traces, Grid.covering(traces, rows=2, columns=2), order=2), tmp_path / "two.json")
@@ -114,7 +114,7 @@ def test_the_same_seed_gives_the_same_plan_and_another_seed_another(run, profile
         (("--discount", "1"), "ParameterError", "'discount' parameter"),
         (("--discount", "-0.1"), "ParameterError", "'discount' parameter"),
         (("--walks", "0"), "ParameterError", "'walks' parameter"),
-        (("--steps", "3"), "ParameterError", "'steps' parameter"),
+        (("--accesses", "3"), "ParameterError", "'accesses' parameter"),
         (("--seed", "-1"), "ParameterError", "'seed' parameter"),
         (("--budget", "lots"), "ParameterError", "'budget' parameter"),
         (("--protect", "planned"), "ParameterError", "releases one place"),

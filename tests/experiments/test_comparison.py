@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +21,7 @@ from hideseek.baselines.plain import coin
 from hideseek.baselines.rival import Rival, Setting
 from hideseek.errors import CertificateError
 from hideseek.experiments.comparison import ENDS, _Measure, calibrated, compare
-from hideseek.experiments.comparison_pages import facts_of, frame_of, in_short, table_of, write_pages
+from hideseek.experiments.comparison_pages import facts_of, in_short, table_of, write_pages
 from hideseek.game.mechanism import Policy
 from hideseek.metrics import distance, squared
 from hideseek.model import distances
@@ -37,7 +36,15 @@ SETTING = Setting(PROFILE, METRES, squared(METRES))
 
 @pytest.fixture(scope="module")
 def comparison():
-    return compare(PROFILE, METRES, squared(METRES), 0.1 * SETTING.game.saturation, accesses=20, walks=60, workers=1)
+    return compare(
+        PROFILE,
+        privacy=METRES,
+        quality=squared(METRES),
+        budget=0.1 * SETTING.game.saturation,
+        accesses=20,
+        walks=60,
+        workers=1,
+    )
 
 
 def test_every_rival_loses_as_much_as_the_codebook(comparison):
@@ -128,7 +135,7 @@ def test_the_pages_hold_every_row(comparison, tmp_path):
         assert row.noise is None or f"<td>{row.noise:.4g}</td>" in report
         assert row.reference in report
     assert "http" not in report.replace("http://www.w3.org", "")  # stands alone
-    frame = frame_of(comparison)
+    frame = comparison.to_frame()
     assert (frame["filter_low"] <= frame["filter"]).all()
     assert len(table_of(comparison).rows) == len(frame) == len(facts_of(comparison)["rows"])
 
@@ -200,7 +207,13 @@ def test_rows_come_by_equal_loss_and_then_by_privacy_with_the_ends_last():
         for name, share in (("all but truth", 0.01), ("all but constant", 0.95))
     ]
     found = compare(
-        profile, metres, metres, 0.3 * setting.game.saturation, [*stuck, *RIVALS[:3]], accesses=3, workers=1
+        profile,
+        privacy=metres,
+        quality=metres,
+        budget=0.3 * setting.game.saturation,
+        rivals=[*stuck, *RIVALS[:3]],
+        accesses=3,
+        workers=1,
     )
     assert [row.mechanism for row in found.rows[-4:]] == ["all but constant", "all but truth", "constant", "truth"]
     *equal, _, _, _, _ = found.rows
@@ -215,7 +228,7 @@ def test_rows_come_by_equal_loss_and_then_by_privacy_with_the_ends_last():
 def test_with_no_budget_everybody_tells_the_truth(tmp_path):
     profile = town(3, 3)
     metres = distance(profile.regions)
-    found = compare(profile, metres, metres, 0.0, accesses=3, walks=10, workers=1)
+    found = compare(profile, privacy=metres, quality=metres, budget=0.0, accesses=3, walks=10, workers=1)
     assert {row.mechanism for row in found.rows} > {rival.name for rival in RIVALS}
     assert found.quality_loss == pytest.approx(0, abs=1e-9)
     for row in found.rows:
@@ -293,11 +306,11 @@ def compared(monkeypatch):
         profiles.append(profile)
         raise ParameterError("no further")
 
-    monkeypatch.setattr(sys.modules["hideseek.compare"], "compare", stop)
+    monkeypatch.setattr("hideseek.experiments.comparison.compare", stop)
     return profiles
 
 
-def test_traces_are_learned_on_a_grid_of_few_places_and_a_profile_is_taken_as_it_is(run, tmp_path, compared):
+def test_traces_get_a_grid_of_few_places_and_a_profile_stays_as_it_is(run, tmp_path, compared):
     generator = np.random.default_rng(0)
     when = pd.date_range("2024-01-01", periods=500, freq="5min", tz="UTC")
     sides = {"latitude": generator.uniform(45, 45.1, 500), "longitude": generator.uniform(6, 6.1, 500)}

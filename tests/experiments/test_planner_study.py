@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import stat
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -14,31 +13,31 @@ import pytest
 
 from hideseek import Estimate, Game, Grid, MarkovProfile, ParameterError, Places, Scenario, solve, synthetic_city
 from hideseek.errors import SizeError
-from hideseek.experiments import study
+from hideseek.experiments import planner_study, study
 from hideseek.experiments.planner_study import CELLS, WARM, Study, StudyRow, expected_seconds, mean_kept, rows_of
-from hideseek.experiments.planner_study_pages import FIELDS, facts_of, frame_of, table_of, users_table, write_pages
+from hideseek.experiments.planner_study_pages import FIELDS, facts_of, table_of, users_table, write_pages
 from hideseek.experiments.user_days import BAY, CITY, UserDay, days_of, drawn_from
-from hideseek.metrics import MetricName, hamming
+from hideseek.metrics import hamming
 from hideseek.planning import BeliefGame, Outlook, follow, plan
-from hideseek.planning.planner import train
 from hideseek.planning.simulation import Walk, controlled
-from tests.support.streets import stroll
+from hideseek.util.choices import MetricName
+from tests.support.strolls import stroll
 
 STREET = Grid(0.0, 0.1, 0.0, 1.0, rows=1, columns=12)
 PLANNERS = [str(outlook) for outlook in Outlook]
 DEFAULT = [Outlook.PLAIN, Outlook.SECONDARY, Outlook.FAR_SIGHTED]
 
+
 TRACES = pd.concat([stroll("ann", 10, 1), stroll("bob", 11, 2), stroll("homely", 9, 3)])
 SHORT = pd.concat([stroll("ann", 4, 1), stroll("bob", 5, 2), stroll("homely", 3, 3)])  # in few places, which is faster
 HAMMING = {"privacy": "hamming", "quality": "hamming"}
-RUN = sys.modules["hideseek.experiments.planner_study"]
 
 
 @pytest.fixture(scope="module")
 def found():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RUN, "CELLS", 4)
-        return study(SHORT, STREET, users=2, steps=60, budgets=(0.5, 0.2), workers=1, planners=PLANNERS, **HAMMING)
+        patch.setattr(planner_study, "CELLS", 4)
+        return study(SHORT, STREET, users=2, accesses=60, budgets=(0.5, 0.2), workers=1, planners=PLANNERS, **HAMMING)
 
 
 def test_every_user_budget_and_planner_has_its_row_in_order(found):
@@ -56,7 +55,7 @@ def test_rows_are_what_training_and_following_give(found):
         row.budget * Game.from_scenario(profile, Scenario.sporadic(), privacy=hamming(), quality=hamming()).saturation
     )
     game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=budget)
-    one = follow(game, train(game, "far-sighted"), steps=60)
+    one = follow(game, plan(game, outlook="far-sighted"), accesses=60)
     assert (row.filter, row.smoother, row.quality_loss) == (one.filter, one.smoother, one.quality_loss)
     assert (row.kept, row.interval) == (one.kept, one.kept.interval)
     assert row.bound == one.bound
@@ -65,14 +64,14 @@ def test_rows_are_what_training_and_following_give(found):
 
 
 @pytest.mark.parametrize("planners", [None, ("far-sighted", "plain"), ("far-sighted", "look-ahead", "plain")])
-def test_the_planners_that_run_are_those_chosen_and_look_ahead_is_not_by_default(monkeypatch, planners):
+def test_the_chosen_planners_run_and_look_ahead_is_not_one_by_default(monkeypatch, planners):
     ran = []
-    monkeypatch.setattr(RUN, "CELLS", 4)
+    monkeypatch.setattr(planner_study, "CELLS", 4)
     monkeypatch.setattr(
-        RUN, "plan", lambda game, outlook, **names: ran.append(outlook) or plan(game, outlook=outlook, **names)
+        planner_study, "plan", lambda game, **names: ran.append(names["outlook"]) or plan(game, **names)
     )
     names = HAMMING if planners is None else HAMMING | {"planners": planners}
-    found = study(SHORT, STREET, users=1, steps=20, budgets=(0.5,), workers=1, **names)
+    found = study(SHORT, STREET, users=1, accesses=20, budgets=(0.5,), workers=1, **names)
     chosen = ("plain", "secondary", "far-sighted") if planners is None else planners
     assert [row.planner for row in found.rows] == ran == [name for name in PLANNERS if name in chosen]
     assert [mean.planner for mean in found.means] == ran
@@ -92,13 +91,13 @@ def test_pages_show_the_planners_that_ran(tmp_path):
     [
         {"places": [10, 10, 10]},
         {"places": [10, 20]},
-        {"steps": 600},
+        {"accesses": 600},
         {"outlooks": list(Outlook)},
         {"workers": 1},
     ],
 )
 def test_more_work_is_expected_to_take_longer(more):
-    work = {"places": [10, 10], "steps": 300, "outlooks": DEFAULT, "workers": 2}
+    work = {"places": [10, 10], "accesses": 300, "outlooks": DEFAULT, "workers": 2}
     assert 0 < expected_seconds(**work) < expected_seconds(**(work | more))
 
 
@@ -109,10 +108,10 @@ def test_the_seconds_expected_are_told_before_anything_is_solved(monkeypatch):
         told.append("plan")
         raise InterruptedError
 
-    monkeypatch.setattr(RUN, "CELLS", 4)
-    monkeypatch.setattr(RUN, "plan", stop)
+    monkeypatch.setattr(planner_study, "CELLS", 4)
+    monkeypatch.setattr(planner_study, "plan", stop)
     with pytest.raises(InterruptedError):
-        study(SHORT, STREET, users=2, steps=60, budgets=(0.2, 0.5), workers=1, expect=told.append, **HAMMING)
+        study(SHORT, STREET, users=2, accesses=60, budgets=(0.2, 0.5), workers=1, expect=told.append, **HAMMING)
     assert told == [expected_seconds([4, 5, 4, 5], 60, DEFAULT, 1), "plan"]
 
 
@@ -122,7 +121,7 @@ def test_the_command_says_how_long_it_will_take_beside_what_machines_read(run, f
         names["expect"](seconds)
         return found
 
-    monkeypatch.setattr(sys.modules["hideseek.study"], "study", answer)
+    monkeypatch.setattr(planner_study, "study", answer)
     status, out, err = run("study", "--json")
     assert status == 0
     assert words in err
@@ -130,7 +129,7 @@ def test_the_command_says_how_long_it_will_take_beside_what_machines_read(run, f
 
 
 def test_ceilings_are_those_of_one_access(found):
-    for user, own in frame_of(found.rows).groupby("user"):
+    for user, own in found.to_frame().groupby("user"):
         profile = MarkovProfile.fit(SHORT[SHORT["user_id"] == user], STREET, step="5min")
         risk = 1 - profile.stationary.max()  # Hamming both: the least of the budget and of the prior risk
         np.testing.assert_allclose(own["ceiling"], own["budget"] * risk, rtol=1e-6)
@@ -149,14 +148,14 @@ def test_numbers_stand_between_nothing_and_their_bounds(found):
 
 
 def test_nothing_depends_on_the_number_of_processes(found, monkeypatch):
-    monkeypatch.setattr(RUN, "CELLS", 4)
+    monkeypatch.setattr(planner_study, "CELLS", 4)
     told = []
 
     def tell(*news):
         told.append(news)
 
     again = study(
-        SHORT, STREET, users=2, steps=60, budgets=(0.2,), workers=2, progress=tell, planners=PLANNERS, **HAMMING
+        SHORT, STREET, users=2, accesses=60, budgets=(0.2,), workers=2, progress=tell, planners=PLANNERS, **HAMMING
     )
     assert again.rows == tuple(row for row in found.rows if row.budget == 0.2)
     assert told == [("users and budgets", 1, 2), ("users and budgets", 2, 2)]
@@ -184,7 +183,7 @@ def made_up(*users):
         for number, (near, far) in enumerate(users)
         for outlook in Outlook
     ]
-    return Study(tuple(rows), hamming(), hamming(), steps=100, seed=0)
+    return Study(tuple(rows), hamming(), hamming(), accesses=100, seed=0)
 
 
 def test_means_are_those_of_the_users():
@@ -243,7 +242,7 @@ def test_the_pages_hold_every_row(found, tmp_path):
 def test_a_study_of_a_user_who_is_a_formula_is_a_table_of_text(found, tmp_path):
     link = '=HYPERLINK("http://x")'
     rows = tuple(replace(row, user=link if row.user == "ann" else row.user) for row in found.rows)
-    files = write_pages(Study(rows, found.privacy, found.quality, found.steps, found.seed), "strollers", tmp_path)
+    files = write_pages(Study(rows, found.privacy, found.quality, found.accesses, found.seed), "strollers", tmp_path)
     with files["rows"].open(newline="") as stream:
         cells = list(csv.DictReader(stream))
     assert {cell["user"] for cell in cells} == {f"'{link}", "bob"}
@@ -268,29 +267,36 @@ def asked(found, monkeypatch):
         calls.append((*words, names))
         return found
 
-    monkeypatch.setattr(sys.modules["hideseek.study"], "study", answer)
+    monkeypatch.setattr(planner_study, "study", answer)
     return calls
 
 
 def test_the_command_prints_rows_for_machines(run, found, asked, tmp_path):
     TRACES.to_csv(tmp_path / "street.csv", index=False)
-    words = ("--users", 2, "--steps", 60, "--privacy", "hamming", "--quality", "euclid", "--seed", 3, "--workers", 1)
+    words = ("--users", 2, "--accesses", 60, "--privacy", "hamming", "--quality", "euclid", "--seed", 3, "--workers", 1)
     words += ("--planners", "plain, look-ahead ,far-sighted")
     status, out, err = run("study", "--data", "street.csv", "--box", "0,0.1,0,1", *words, "--json")
     assert status == 0, err
     facts = json.loads(out)
     assert facts["rows"] == json.loads(json.dumps(facts_of(found)))["rows"]
     assert facts["files"] == {}
-    grid, *told, names = asked[0]
+    grid, names = asked[0]
     assert grid == Grid(0.0, 0.1, 0.0, 1.0, rows=10, columns=25)
-    assert told == [2, 60, "hamming", "euclid"]
-    assert names.keys() == {"seed", "clock", "workers", "progress", "planners", "expect"}
-    assert (names["seed"], names["clock"], names["workers"]) == (3, "0h", 1)
-    assert names["planners"] == ["plain", "look-ahead", "far-sighted"]
+    del names["progress"], names["expect"]
+    assert names == {
+        "users": 2,
+        "accesses": 60,
+        "privacy": "hamming",
+        "quality": "euclid",
+        "seed": 3,
+        "clock": "0h",
+        "workers": 1,
+        "planners": ["plain", "look-ahead", "far-sighted"],
+    }
     assert list(tmp_path.iterdir()) == [tmp_path / "street.csv"]
 
 
-def test_the_command_takes_the_bay_s_clock_for_cabs_and_a_made_up_city_for_nobody(run, asked, tmp_path):
+def test_cabs_get_the_clock_of_the_bay_and_no_data_a_synthetic_city(run, asked, tmp_path):
     TRACES.to_csv(tmp_path / "cabs.csv", index=False)
     run("study", "--data", "cabs.csv")
     run("study")
@@ -322,7 +328,7 @@ def test_a_study_says_for_whom_its_bound_holds_and_what_it_assumes(run, asked, t
         ({"quality": "taste"}, "'quality'"),
         ({"users": 3}, "at most 2, the users with a day that covers 80% of its steps in the grid, in 10 cells or more"),
         ({"users": 0}, "'users'"),
-        ({"steps": 9}, "'steps'"),
+        ({"accesses": 9}, "'accesses'"),
         ({"budgets": ()}, "'budgets'"),
         ({"budgets": (0.2, 0.0)}, "'budgets'"),
         ({"budgets": (-1.0,)}, "'budgets'"),
@@ -338,7 +344,7 @@ def test_a_study_says_for_whom_its_bound_holds_and_what_it_assumes(run, asked, t
 )
 def test_what_cannot_be_studied_is_refused(wrong, match):
     with pytest.raises(ParameterError, match=match):
-        study(**({"traces": TRACES, "grid": STREET, "users": 1, "steps": 20, "workers": 1} | wrong))
+        study(**({"traces": TRACES, "grid": STREET, "users": 1, "accesses": 20, "workers": 1} | wrong))
 
 
 @pytest.mark.parametrize(
@@ -391,15 +397,17 @@ def test_walks_that_hardly_vary_do_not_make_numbers_out_of_nothing():
 def test_a_lower_bound_for_one_planner_holds_for_all(monkeypatch):
     around = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]], Places([46.52, 46.53], [6.57, 6.58]))
     found = iter((0.09, 0.07, 0.1, 0.08))
-    monkeypatch.setattr(RUN, "follow", lambda *words, **names: replace(follow(*words, **names), bound=next(found)))
+    monkeypatch.setattr(
+        planner_study, "follow", lambda *words, **names: replace(follow(*words, **names), bound=next(found))
+    )
     rows = rows_of(UserDay("who", around, 288), 0.3, MetricName.HAMMING, MetricName.HAMMING, 20, 0, list(Outlook))
     assert [row.bound for row in rows] == [0.07] * 4
 
 
 def test_what_does_not_fit_is_refused_before_its_time_is_told():
     told = []
-    with pytest.raises(SizeError, match="Ask for fewer accesses"):
-        study(TRACES, STREET, users=1, steps=10**18, workers=1, expect=told.append)
+    with pytest.raises(SizeError, match="Ask for fewer steps"):
+        study(TRACES, STREET, users=1, accesses=10**18, workers=1, expect=told.append)
     assert not told
 
 

@@ -1,11 +1,10 @@
-"""The paper's evaluation, made again: numbers against enumeration, findings that can fail, files as users get them."""
+"""The paper's evaluation, repeated: numbers against enumeration, findings that can fail, files as users get them."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import stat
-import sys
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -139,7 +138,7 @@ def unproved(found):
         (without_saturation, "plateau"),
         (another_value, "equal to the closed form"),
         (one_optimum, "the choice of optimum moves the first figure"),
-        (telling, "the least telling optimum keeps the privacy"),
+        (telling, "the least revealing optimum keeps the privacy"),
         (unproved, "certified"),
     ],
 )
@@ -148,14 +147,14 @@ def test_a_finding_fails_where_it_does_not_hold(found, doctored, name):
     assert not passed(doctored(found))[name]
 
 
-def test_the_second_figure_does_not_move_where_every_optimum_gives_the_same(found):
+def test_the_second_figure_stays_where_every_optimum_gives_the_same(found):
     name = "the choice of optimum moves the second figure"
     same = found.location.groupby(["user", "budget", "step"])["privacy"].transform("mean")
     assert not passed(replace(found, location=found.location.assign(privacy=same)))[name]
 
 
 @pytest.mark.parametrize(("sign", "holds"), [(1, True), (-1, False), (0, False)])
-def test_predictable_users_are_lowest_only_where_privacy_rises_with_entropy(found, sign, holds):
+def test_predictable_users_are_lowest_only_if_privacy_rises_with_entropy(found, sign, holds):
     number = np.arange(1, 9)
     risks = dict.fromkeys(("prior_risk", "pair_risk", "middle"), sign * number)
     everybody = pd.DataFrame({"user": number, "entropy_rate": number, **risks})
@@ -413,7 +412,7 @@ def test_every_finding_tells_its_rule(found):
         "equal to the closed form": "1e-06",
         "the choice of optimum moves the first figure": "5%",
         "the choice of optimum moves the second figure": "5%",
-        "the least telling optimum keeps the privacy": "99%",
+        "the least revealing optimum keeps the privacy": "99%",
         "certified": "1e-06, and none below 0",
         f"{PREDICTABLE}plateau of the place": "p < 0.05",
         f"{PREDICTABLE}the place, middle budget": "p < 0.05",
@@ -483,8 +482,8 @@ def test_at_the_middle_budget_every_optimum_has_its_rank_correlation(found):
 
 def test_what_fails_is_seen_as_well_as_what_passes(found, run, monkeypatch, tmp_path):
     doctored, nobody = falling(found), pd.DataFrame(columns=Left._fields)
-    monkeypatch.setattr(sys.modules["hideseek.reproduce"], "reproduce", lambda *_, **__: doctored)
-    monkeypatch.setattr(sys.modules["hideseek.reproduce"], "robustness", lambda *_, **__: nobody)
+    monkeypatch.setattr("hideseek.experiments.reproduction.run.reproduce", lambda *_, **__: doctored)
+    monkeypatch.setattr("hideseek.experiments.reproduction.robustness_study.robustness", lambda *_, **__: nobody)
     status, out, _ = run("reproduce", "--synthetic", "--out", "paper")
     assert status == 0
     failed = [finding for finding in doctored.findings if not finding.passed]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from hideseek.errors import TraceError
-from hideseek.traces.reading import TraceWarning, read_traces
+from hideseek.errors import TraceError, TraceWarning
+from hideseek.traces.reading import read_traces
 from hideseek.traces.table import COLUMNS
 
 CAB = "37.75134 -122.39488 0 1213084687\n37.75136 -122.39527 1 1213084659\n37.75199 -122.3946 0 1213084540\n"

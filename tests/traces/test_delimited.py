@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from hideseek.errors import TraceWarning
 from hideseek.traces import delimited, gpx
-from hideseek.traces.reading import TraceWarning, each_file, read_traces
+from hideseek.traces.reading import each_file, read_traces
 from tests.support.trace_files import CAB, CSV, SAMPLES, put
 
 

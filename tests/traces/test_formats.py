@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hideseek.errors import TraceError
-from hideseek.traces.reading import ReadReport, TraceWarning, read_traces
+from hideseek.errors import TraceError, TraceWarning
+from hideseek.traces.reading import ReadReport, read_traces
 from hideseek.traces.table import COLUMNS, check_traces
 from tests.support.trace_files import CAB, PLT, assert_valid, put, times
 

@@ -8,8 +8,8 @@ import gpxpy
 import pandas as pd
 import pytest
 
-from hideseek.errors import TraceError
-from hideseek.traces.reading import TraceWarning, read_traces
+from hideseek.errors import TraceError, TraceWarning
+from hideseek.traces.reading import read_traces
 from tests.support.trace_files import GPX, assert_valid, put, reads_or_refuses, times
 
 

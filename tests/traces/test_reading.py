@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hideseek.errors import HideseekError, ParameterError, TraceError
+from hideseek.errors import HideseekError, ParameterError, TraceError, TraceWarning
 from hideseek.traces.formats import FORMATS
-from hideseek.traces.reading import TraceWarning, read_traces
+from hideseek.traces.reading import read_traces
 from hideseek.traces.table import check_traces
 from tests.support.trace_files import (
     CAB,

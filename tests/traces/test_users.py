@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hideseek.errors import TraceWarning
 from hideseek.traces import delimited
 from hideseek.traces.formats import FORMATS
-from hideseek.traces.reading import TraceWarning, read_traces
+from hideseek.traces.reading import read_traces
 from hideseek.traces.user_store import spooled
 from hideseek.traces.users import told_apart
 from tests.support.trace_files import CAB, PLT, pack, put

@@ -40,7 +40,7 @@ from hideseek import (
     trade_off,
 )
 from hideseek.adversary import attack
-from hideseek.cli.options import places_from
+from hideseek.cli.inputs import places_from
 from hideseek.experiments import compare, study
 from hideseek.experiments.user_days import CITY
 from hideseek.game.game import Game
@@ -214,7 +214,7 @@ def followed(steps: int) -> object:
 def long_study() -> object:
     """That of one person at many budgets in many steps."""
     traces, budgets = synthetic_city(people=4, days=7), np.linspace(0.1, 1, 2000)
-    return study(traces, CITY, users=1, steps=10**6, budgets=budgets, workers=1)
+    return study(traces, CITY, users=1, accesses=10**6, budgets=budgets, workers=1)
 
 
 NEEDS = r"would need about \d[\d.e+]* GiB"
@@ -342,7 +342,10 @@ PARAMETERS: Bombs = {
         NEEDS,
         lambda _: attack(Mechanism(np.eye(2)), CHAIN, adversary="filter", privacy=HAMMING, walks=10**9),
     ),
-    "a long comparison": (NEEDS, lambda _: compare(CHAIN, HAMMING, HAMMING, 0.1, accesses=10**9)),
+    "a long comparison": (
+        NEEDS,
+        lambda _: compare(CHAIN, privacy=HAMMING, quality=HAMMING, budget=0.1, accesses=10**9),
+    ),
     "long gaps": (NEEDS, lambda _: design(CHAIN, Scenario.past_present(1), HAMMING, HAMMING, 0.1, gaps=10**6)),
     "many first steps": (NEEDS, lambda _: design(CHAIN, Scenario.past_present(1), HAMMING, HAMMING, 0.1, steps=10**6)),
     "many steps": (NEEDS, lambda _: followed(10**9)),
@@ -375,7 +378,7 @@ PARAMETERS: Bombs = {
     ),
     "a long comparison on many walks": (
         TAKES,
-        lambda _: compare(CHAIN, HAMMING, HAMMING, 0.1, accesses=10**5, walks=5 * 10**6),
+        lambda _: compare(CHAIN, privacy=HAMMING, quality=HAMMING, budget=0.1, accesses=10**5, walks=5 * 10**6),
     ),
     "a long study": (TAKES, lambda _: long_study()),
     "many budgets": (

@@ -329,7 +329,14 @@ def calls(folder):
         "study": (
             hs.experiments.study,
             many
-            | {"grid": t.grid, "users": 1, "steps": 10, "privacy": "hamming", "quality": "hamming", "budgets": (0.2,)}
+            | {
+                "grid": t.grid,
+                "users": 1,
+                "accesses": 10,
+                "privacy": "hamming",
+                "quality": "hamming",
+                "budgets": (0.2,),
+            }
             | {"planners": ("plain", "far-sighted"), "expect": None},
         ),
         "synthetic_city": (hs.synthetic_city, {"people": 1, "days": 1, "seed": 0}),
@@ -632,7 +639,7 @@ def test_marks_that_are_no_text_are_done_again(city, undisturbed, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(undisturbed, out)
     (out / "done" / "person-001.json").write_bytes(b'{"user":"\xff"}')
-    assert hs.fleet.run_fleet(city, out, JOB, workers=1).reused == 3
+    assert hs.fleet.run_fleet(city, out, job=JOB, workers=1).reused == 3
     (out / "fleet.json").write_bytes(b'{"step":"\xff"}')
     with pytest.raises(ParameterError, match="holds the same job"):
-        hs.fleet.run_fleet(city, out, JOB, workers=1)
+        hs.fleet.run_fleet(city, out, job=JOB, workers=1)

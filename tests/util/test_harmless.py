@@ -15,10 +15,10 @@ from hideseek import synthetic_city, trade_off
 from hideseek.cli import main
 from hideseek.experiments import planner_study, study
 from hideseek.experiments.report import Section, Table, html_report
-from hideseek.plots.figures import curve_figure
+from hideseek.plots.curves import curve_figure
 from hideseek.util.harmless import csv_bytes
 from tests.support.games import euclid_game
-from tests.support.streets import stroll
+from tests.support.strolls import stroll
 
 CITY = synthetic_city(people=2, days=4, seed=1)
 RING, CLEAR, BACKWARDS = "\x07", "\x1b[2J", "\u202e"
@@ -121,7 +121,7 @@ def test_users_with_hostile_names_are_studied_compared_and_protected(run, monkey
 
     monkeypatch.setattr(planner_study, "study", once)
     hamming = ("--privacy", "hamming", "--quality", "hamming", "--workers", "1")
-    planned = ("study", "--data", "street.csv", "--box", "0,0.1,0,1", "--users", 2, "--steps", 10, "--out", "study")
+    planned = ("study", "--data", "street.csv", "--box", "0,0.1,0,1", "--users", 2, "--accesses", 10, "--out", "study")
     compared = ("compare", "--data", "street.csv", "--user", tag, "--grid", "1x2", "--accesses", 2, "--walks", 2)
     protected = ("fleet", "street.csv", "--grid", "1x2", "--out", "fleet")
     for words in ((*planned, "--planners", "plain,far-sighted"), (*compared, "--out", "compare"), protected):

@@ -86,7 +86,8 @@ def coin(game: Game, *, probability: float) -> Mechanism:
 
     Examples
     --------
-    >>> coin(Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1), probability=0.25).table
+    >>> game = Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)
+    >>> coin(game, probability=0.25).table
     array([[1.  , 0.  ],
            [0.25, 0.75]])
     """

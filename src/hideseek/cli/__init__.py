@@ -1,4 +1,7 @@
-"""The command line: what is done once, through time, and for many people."""
+"""The command line: commands for one access, through time, and for many people. May import everything.
+
+Only what help needs is imported here; a command imports the rest when it runs.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import io
 import os
 import sys
 import warnings
-from importlib.metadata import version
 from typing import Annotated, cast
 
 import typer
@@ -15,8 +17,7 @@ from hideseek.cli import many_people as many
 from hideseek.cli import one_access as once
 from hideseek.cli import through_time
 from hideseek.cli.terminal import note, print_json
-from hideseek.errors import HideseekError
-from hideseek.traces.reading import TraceWarning
+from hideseek.errors import HideseekError, TraceWarning
 
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])  # typer gives it no public name
 
@@ -24,7 +25,7 @@ app = typer.Typer(
     name="hideseek",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Location privacy: provably the most that you can have for the quality you need.",
+    help="Location privacy: provably the most you can have for the quality of service you need.",
     epilog="Start with: hideseek demo",
 )
 for part in (once, through_time, many):  # the order of the help
@@ -32,7 +33,7 @@ for part in (once, through_time, many):  # the order of the help
 
 
 def main() -> None:
-    """Run the command line; what goes wrong on purpose is told in one line, with exit status 2."""
+    """Run the command line; an error that we raise on purpose is told in one line, with exit status 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # what a terminal cannot show is spelled out
     try:
@@ -49,7 +50,7 @@ def main() -> None:
 
 
 def failed(error: Exception, message: str) -> int:
-    """Tell what went wrong; the exit status."""
+    """Tell what went wrong, and give the exit status."""
     if "--json" in sys.argv:
         try:
             print_json({"error": type(error).__name__, "message": message})
@@ -64,6 +65,8 @@ def failed(error: Exception, message: str) -> int:
 def tell_version(wanted: bool) -> None:
     """Print the version and end."""
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(version("hideseek"))
         raise typer.Exit
 
@@ -74,4 +77,4 @@ def options(
         bool, typer.Option("--version", callback=tell_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Location privacy: provably the most that you can have for the quality you need."""
+    """Location privacy: provably the most you can have for the quality of service you need."""

@@ -1,75 +1,53 @@
-"""Commands for who uses a service again and again: design, inspect, evaluate, expose, plan."""
+"""Commands for a person who uses a service again and again: design, inspect, evaluate, expose, plan."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hideseek.adversary.label import ASSUMPTION, evaluate
 from hideseek.cli.options import (
     AsJson,
-    BudgetThroughTime,
+    Budget,
+    CodebookFile,
     Every,
     GridSize,
-    PrivacyOption,
-    QualityOption,
+    Privacy,
+    Protect,
+    Quality,
     Source,
     Step,
-    Through,
-    ThroughOption,
+    ThroughTime,
     User,
-    past_of,
-    point_from,
-    point_line,
-    profile_of,
+    Workers,
 )
-from hideseek.cli.terminal import counting_bar, note, print_json, print_label, print_table, say
-from hideseek.codebook.codebook import Codebook
-from hideseek.designing.deployed_run import verify
-from hideseek.designing.designer import design
-from hideseek.device.codebook_device import Device
-from hideseek.device.live_device import LiveDevice
+from hideseek.cli.terminal import note, print_json, print_label, print_table, say
 from hideseek.errors import broken_rule
-from hideseek.experiments.descriptions import (
-    HABITS,
-    codebook_facts,
-    codebook_words,
-    in_percent,
-    label_facts,
-    loss_words,
-    plan_facts,
-    plan_words,
-    stage_name,
-)
-from hideseek.game.budget import budget_through_time
-from hideseek.metrics import MetricName, metric_of
-from hideseek.model.profile import regions_of
-from hideseek.model.scenario import Scenario
-from hideseek.planning.belief_game import BeliefGame
-from hideseek.planning.plan_file import load_plan, save_plan
-from hideseek.planning.simulation import ACCESSES as STEPS
-from hideseek.planning.simulation import FOR_WHOM, follow
-from hideseek.planning.simulation import WALKS as LEAST_STEPS
-from hideseek.planning.training import DISCOUNT, WALKS
-from hideseek.planning.training import plan as train
-from hideseek.storage.profile_file import load_profile
-from hideseek.util.checks import whole_number
-from hideseek.util.choices import Mode, Outlook
+from hideseek.util.choices import MetricName, Mode, Outlook
+from hideseek.util.progress import bar
+
+if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
+    from datetime import datetime
+
+    from hideseek.codebook.codebook import Codebook
+    from hideseek.device.codebook_device import Answer
+    from hideseek.device.live_device import LiveLabel
+    from hideseek.planning.belief_game import BeliefGame
+    from hideseek.planning.planner import Planner
+    from hideseek.util.estimates import Estimate
 
 commands = typer.Typer()
 COMPARED = 100  # accesses, and walks, to tell what planning ahead gains
 WITHHELD = {
     "clock": "a later step was answered already. If the clock was wrong then, only a new --state helps.",
     "not due": "the service is not due at this step.",
-    "gap": "no table for so long a gap. Design with more --gaps, or forget the history with --restart.",
+    "gap": "the codebook has no table after so many missed accesses. Design with more --gaps, or forget the history "
+    "with --restart.",
     "history": "a table needs a step that was not asked about. Forget the history with --restart.",
-    "floor": "what was exposed before allows no release with so much privacy. Ask again at a later step.",
-    "budget": "without a step that was not asked about no release keeps the budget. Ask again at the next step.",
+    "floor": "after the releases so far, no release keeps as much privacy as --floor asks. Ask again at a later step.",
+    "budget": "without a step that was not asked about, no release keeps the budget. Ask again at the next step.",
 }
 
 
@@ -77,56 +55,74 @@ WITHHELD = {
 def design_command(
     source: Source,
     path: Annotated[Path, typer.Option("--out", help="The codebook file to write.")] = Path("codebook.hideseek"),
-    budget: BudgetThroughTime = "20%",
-    protect: ThroughOption = Through.LOCATION,
-    memory: Annotated[int, typer.Option(help="Releases that the adversary remembers, for location and way.")] = 1,
+    budget: Budget = "20%",
+    protect: ThroughTime = Protect.PLACE,
+    memory: Annotated[
+        int, typer.Option(help="Releases that the adversary remembers, with --protect place and trajectory.")
+    ] = 1,
     every: Every = 2,
-    steps: Annotated[int | None, typer.Option(help="First accesses that get tables of their own.")] = None,
-    gaps: Annotated[int, typer.Option(help="Longest gap, in accesses, after which to go on.")] = 1,
-    privacy: PrivacyOption = MetricName.EUCLID,
-    quality: QualityOption = MetricName.SQUARED,
+    first_stages: Annotated[int | None, typer.Option(help="First accesses that get tables of their own.")] = None,
+    gaps: Annotated[int, typer.Option(help="Longest gap, in accesses, after which to go on; 1: no missed access.")] = 1,
+    privacy: Privacy = MetricName.EUCLID,
+    quality: Quality = MetricName.SQUARED,
     farsighted: Annotated[
-        bool, typer.Option("--farsighted", help="Plan ahead, and tell what that gains; takes some times as long.")
+        bool, typer.Option("--farsighted", help="Plan ahead, and tell what that gains; takes several times as long.")
     ] = False,
-    workers: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None,
+    workers: Workers = None,
     user: User = None,
     grid: GridSize = None,
     step: Step = None,
     as_json: AsJson = False,
 ) -> None:
-    """Design the codebook of a person: the best mechanism for every exposed history that can occur."""
+    """Design a person's codebook: the best mechanism for every exposed history that can occur."""
+    from hideseek.cli.inputs import metrics_of, profile_of, scenario_of_codebook
+    from hideseek.designing.designer import design
+    from hideseek.game.budget import budget_through_time
+
     path.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before the work
-    profile = profile_of(source, user, grid, step)
-    scenario = {
-        Through.LOCATION: lambda: Scenario.past_present(memory),
-        Through.WAY: lambda: Scenario.past_present(memory, protect="transition"),
-        Through.NEXT: lambda: Scenario.present_future("unknown"),
-        Through.PLANNED: lambda: Scenario.present_future("planned"),
-        Through.BETWEEN: lambda: Scenario.in_between(every),
-    }[protect]()
-    d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
+    profile, scenario = profile_of(source, user, grid, step), scenario_of_codebook(protect, memory, every)
+    d_p, d_q = metrics_of(profile, privacy, quality)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
-    planner, gain = None, None
+
+    def designed(planner: Planner | None = None) -> Codebook:
+        with bar("designing") as advance:
+            return design(
+                profile, scenario, privacy=d_p, quality=d_q, budget=allowed, steps=first_stages, gaps=gaps,
+                farsighted=planner, workers=workers, progress=advance,
+            )  # fmt: skip
+
+    gain = None
     if farsighted:
+        from hideseek.adversary.label import evaluate
+        from hideseek.planning.belief_game import BeliefGame
+        from hideseek.planning.training import plan
+
         game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)
-        with counting_bar("planning") as advance:
-            planner = train(game, progress=lambda done, count, *_: advance("walks", done, count))
-    with counting_bar("designing") as advance:
-        codebook = design(
-            profile, scenario, d_p, d_q, allowed, steps, gaps, farsighted=planner, workers=workers, progress=advance
-        )
-    if farsighted:
-        with counting_bar("comparing") as advance:
-            short = design(profile, scenario, d_p, d_q, allowed, steps, gaps, workers=workers, progress=advance)
-            gain = evaluate(codebook, profile, accesses=COMPARED, walks=COMPARED, progress=advance, beside=short).gain
-    if gain is not None and gain < 0:
-        codebook = short
+        with bar("planning") as advance:
+            planner = plan(game, progress=lambda done, count, *_: advance("walks", done, count))
+        codebook, short = designed(planner), designed()
+        with bar("comparing") as advance:
+            gain = evaluate(
+                codebook, profile, accesses=COMPARED, walks=COMPARED, progress=advance, beside=short
+            ).gain  # fmt: skip
+        if gain is not None and gain < 0:
+            codebook = short
+    else:
+        codebook = designed()
     codebook.save(path)
+    show_design(codebook, gain, path, as_json)
+
+
+def show_design(codebook: Codebook, gain: Estimate | None, path: Path, as_json: bool) -> None:
+    """A new codebook, with what planning ahead gains where that was asked for."""
+    from hideseek.cli.descriptions import HABITS, codebook_facts, codebook_words
+    from hideseek.experiments.wording import in_percent
+
     if as_json:
         gained = {} if gain is None else {"gain": gain, "gain_interval": gain.interval, "farsighted": gain >= 0}
         print_json(codebook_facts(codebook) | gained | {"codebook": str(path)})
         return
-    print_table(f"A codebook over {profile.places} places", ("", ""), codebook_words(codebook))
+    print_table(f"A codebook over {codebook.places} places", ("", ""), codebook_words(codebook))
     if gain is not None:
         left_out = "" if gain >= 0 else ", so it was left out"
         against = f" against an adversary who remembers every release{left_out}."
@@ -135,18 +131,19 @@ def design_command(
 
 
 @commands.command("inspect", epilog="Example: hideseek inspect abboip.hideseek")
-def inspect_command(
-    path: Annotated[Path, typer.Argument(metavar="CODEBOOK", help="A codebook made by design.")],
-    as_json: AsJson = False,
-) -> None:
-    """Verify a codebook, and say what is inside in plain words.
+def inspect_command(path: CodebookFile, as_json: AsJson = False) -> None:
+    """Verify a codebook, and describe what it holds.
 
-    Everything it claims is worked out again from the tables and the profile in the file, gaps included.
+    All that it claims is worked out again from the tables and the profile in the file, missed accesses included.
     """
+    from hideseek.cli.descriptions import HABITS, codebook_facts, codebook_words, stage_rows
+    from hideseek.codebook.codebook import Codebook
+    from hideseek.designing.deployed_run import verify
+
     codebook, verified = Codebook.load(path), False
     if codebook.chain is not None:
-        with counting_bar("verifying") as advance:
-            verify(codebook, advance)
+        with bar("verifying") as advance:
+            verify(codebook, progress=advance)
         verified = True
     if as_json:
         print_json(
@@ -158,25 +155,13 @@ def inspect_command(
         "verified" if verified else "claimed by its designer and not verified, as it holds no profile (hideseek 0.1.0)"
     )
     print_table(f"{path.name}, {size}: {what}", ("", ""), codebook_words(codebook))
-    d_p, d_q = codebook.privacy.unit, codebook.quality.unit
-    rows = [
-        (
-            stage_name(codebook, number),
-            str(len(worth.weight)),
-            f"{worth.weight @ worth.privacy:.6g}",
-            f"{worth.weight @ worth.bound:.6g}",
-            f"{worth.loss.max():.6g}",
-        )
-        for number, worth in enumerate(codebook.worths())
-    ]
-    header = ("stage", "histories", f"privacy {d_p}".strip(), "no table exceeds", f"worst loss {d_q}".strip())
-    print_table("Its stages, worked out again from the stored integers", header, rows)
+    print_table("Its stages, worked out again from the stored integers", *stage_rows(codebook))
     say(("Keep it private.", "bold yellow"), f" {HABITS}")
 
 
 @commands.command("evaluate", epilog="Example: hideseek evaluate abboip.hideseek abboip.json")
 def evaluate_command(
-    path: Annotated[Path, typer.Argument(metavar="CODEBOOK", help="A codebook made by design.")],
+    path: CodebookFile,
     source: Annotated[Path, typer.Argument(metavar="PROFILE", help="The profile made by learn, or another one.")],
     accesses: Annotated[int, typer.Option(help="Accesses of the run that the label is about.")] = 200,
     walks: Annotated[int, typer.Option(help="Walks to simulate where enumeration does not fit.")] = 1000,
@@ -184,13 +169,19 @@ def evaluate_command(
     beside: Annotated[Path | None, typer.Option(help="Another codebook, to tell the gain over it.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The honest label: what is left against adversaries who remember everything."""
+    """Compute the honest label: the privacy that is left against adversaries who remember every release."""
+    from hideseek.adversary.label import ASSUMPTION, evaluate
+    from hideseek.cli.descriptions import label_facts
+    from hideseek.codebook.codebook import Codebook
+    from hideseek.experiments.wording import in_percent, loss_words
+    from hideseek.storage.profile_file import load_profile
+
     codebook = Codebook.load(path)
-    with counting_bar("attacking") as advance:
-        other = None if beside is None else Codebook.load(beside)
+    with bar("attacking") as advance:
+        other, profile = None if beside is None else Codebook.load(beside), load_profile(source)
         label = evaluate(
-            codebook, load_profile(source), accesses=accesses, walks=walks, seed=seed, progress=advance, beside=other
-        )
+            codebook, profile, accesses=accesses, walks=walks, seed=seed, progress=advance, beside=other
+        )  # fmt: skip
     if as_json:
         print_json(label_facts(label))
         return
@@ -199,7 +190,7 @@ def evaluate_command(
     say(loss_words(label, codebook.budget, codebook.quality.unit))
     say(ASSUMPTION)
     if label.gain is not None:
-        say("More than the codebook beside, against the same: ", (in_percent(label.gain), "bold"), ".")
+        say("Gain over the other codebook, against the same adversary: ", (in_percent(label.gain), "bold"), ".")
 
 
 @commands.command(
@@ -208,45 +199,84 @@ def evaluate_command(
 def expose_command(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A codebook made by design; with --live, a plan.")],
     state: Annotated[Path, typer.Option(help="The device's own file: what was exposed so far.")],
-    latitude: Annotated[str | None, typer.Option(help="Where you are.")] = None,
-    longitude: Annotated[str | None, typer.Option(help="Where you are.")] = None,
+    latitude: Annotated[str | None, typer.Option(help="Where you are, in degrees.")] = None,
+    longitude: Annotated[str | None, typer.Option(help="Where you are, in degrees.")] = None,
     at: Annotated[str | None, typer.Option(help="When, in ISO 8601 with offset; now if not given.")] = None,
     ahead: Annotated[
         list[str] | None, typer.Option(help="LATITUDE,LONGITUDE of a following step, for planned routes.")
     ] = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Forget the history first, after too long a gap.")] = False,
-    live: Annotated[bool, typer.Option("--live", help="Play the game at what was exposed so far, by a plan.")] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Forget the history first, after too many missed accesses.")
+    ] = False,
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Use a plan file: solve for the adversary's current belief at each request."),
+    ] = False,
     floor: Annotated[
         float | None, typer.Option(help="Privacy below which nothing is exposed, with --live.", show_default=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what to expose now instead of where you are; ask as often as you like.
+    """Print what to expose now instead of where you are; ask as often as you like.
 
     Without --latitude and --longitude, one line LATITUDE,LONGITUDE is read from the standard input, which other users
     of the machine do not see. The exit status is 3 where nothing is to be exposed.
     """
+    from datetime import UTC, datetime
+
+    from hideseek.cli.inputs import point_from, point_line
+
     if live and (ahead or restart):
-        way_out = "A live device plans for itself, and follows any gap."
+        way_out = "A live device plans for itself, and goes on after any number of missed accesses."
         raise broken_rule("--live", "expose", "given without --ahead and --restart", "one of them", way_out)
     if floor is not None and not live:
         raise broken_rule("floor", "expose", "given with --live only", floor)
-    device = LiveDevice.of(*load_plan(path), state, floor or 0.0) if live else Device(Codebook.load(path), state)
     if (latitude is None) != (longitude is None):
         raise broken_rule("latitude and longitude", "expose", "given together, or not at all", "one of them")
     here = point_line() if latitude is None else f"{latitude},{longitude}"
-    point = point_from(here, "latitude and longitude")
+    point, when = point_from(here, "latitude and longitude"), datetime.now(UTC) if at is None else at
     route = [point_from(text, "ahead") for text in ahead or []]
-    when = datetime.now(UTC) if at is None else at
-    if isinstance(device, LiveDevice):
-        answer = device.expose(*point, when)
+    if live:
+        answer, label = live_answer(path, state, floor or 0.0, point, when)
     else:
-        if restart:
-            device.restart()
-        answer = device.expose(*point, when, route)
+        answer, label = codebook_answer(path, state, restart, point, when, route), None
+    show_answer(answer, label, as_json)
+
+
+Point = tuple[float, float]
+
+
+def live_answer(path: Path, state: Path, floor: float, point: Point, when: datetime | str) -> tuple[Answer, LiveLabel]:
+    """The answer of a live device, and the label of its releases so far."""
+    from hideseek.device.live_device import LiveDevice
+    from hideseek.planning.plan_file import load_plan
+
+    device = LiveDevice.of(*load_plan(path), state, floor)
+    return device.expose(*point, when), device.label()
+
+
+def codebook_answer(
+    path: Path, state: Path, restart: bool, point: Point, when: datetime | str, route: list[Point]
+) -> Answer:
+    """The answer of a codebook device."""
+    from hideseek.codebook.codebook import Codebook
+    from hideseek.device.codebook_device import Device
+
+    device = Device(Codebook.load(path), state)
+    if restart:
+        device.restart()
+    return device.expose(*point, when, route)
+
+
+def show_answer(answer: Answer, label: LiveLabel | None, as_json: bool) -> None:
+    """What is exposed, or why nothing is."""
+    from dataclasses import asdict
+
     if as_json:
-        label = {"label": asdict(device.label()) | {"assumption": ASSUMPTION}} if isinstance(device, LiveDevice) else {}
-        print_json(asdict(answer) | label)
+        from hideseek.adversary.label import ASSUMPTION
+
+        more = {} if label is None else {"label": asdict(label) | {"assumption": ASSUMPTION}}
+        print_json(asdict(answer) | more)
     elif answer.status == "exposed":
         say(f"{answer.latitude:.6f},{answer.longitude:.6f}")
     else:
@@ -259,67 +289,70 @@ def expose_command(
 def plan_command(
     source: Source,
     path: Annotated[Path, typer.Option("--out", help="The plan file to write.")] = Path("me.plan"),
-    budget: BudgetThroughTime = "20%",
-    protect: ThroughOption = Through.LOCATION,
+    budget: Budget = "20%",
+    protect: ThroughTime = Protect.PLACE,
     every: Every = 2,
-    privacy: PrivacyOption = MetricName.EUCLID,
-    quality: QualityOption = MetricName.SQUARED,
-    outlook: Annotated[Outlook, typer.Option(help="How far to look.")] = Outlook.FAR_SIGHTED,
+    privacy: Privacy = MetricName.EUCLID,
+    quality: Quality = MetricName.SQUARED,
+    outlook: Annotated[Outlook, typer.Option(help="How far to look ahead.")] = Outlook.FAR_SIGHTED,
     mode: Annotated[
-        Mode, typer.Option(help="What to give up of the privacy of now: nothing, or some.")
+        Mode, typer.Option(help="What to give up of the privacy of now: nothing, or some for more of it later.")
     ] = Mode.TRADE_OFF,
-    discount: Annotated[float, typer.Option(help="How much an access counts against the one before it.")] = DISCOUNT,
-    walks: Annotated[int, typer.Option(help="Walks to train on.")] = WALKS,
-    steps: Annotated[int, typer.Option(help="Accesses to simulate, to tell what is reached.")] = STEPS,
+    discount: Annotated[float, typer.Option(help="How much an access counts, relative to the one before it.")] = 0.9,
+    walks: Annotated[int, typer.Option(help="Walks to train on.")] = 30,
+    accesses: Annotated[int, typer.Option(help="Accesses to simulate, to tell what is reached.")] = 1000,
     seed: Annotated[int, typer.Option(help="Which walks.")] = 0,
     user: User = None,
     grid: GridSize = None,
     step: Step = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train a planner, which keeps privacy for later against an adversary who remembers everything.
+    """Train a planner, which keeps privacy for later against an adversary who remembers every release.
 
     What it reaches is simulated, and stands below two bounds: no mechanism that keeps the budget on average exceeds the
-    ceiling, and none that keeps it given every release so far, as this one does, exceeds what its cuts say.
+    ceiling, and none that keeps it given every release so far, as this one does, exceeds the bound of its cuts.
     """
+    from hideseek.cli.inputs import metrics_of, profile_of, scenario_of_plan
+    from hideseek.game.budget import budget_through_time
+    from hideseek.planning.belief_game import BeliefGame
+    from hideseek.planning.simulation import WALKS as LEAST
+    from hideseek.planning.training import plan
+    from hideseek.util.checks import whole_number
+
     path.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written or simulated is told before the work
-    whole_number(steps, "steps", "plan", least=LEAST_STEPS)
+    whole_number(accesses, "accesses", "plan", least=LEAST)
     profile = profile_of(source, user, grid, step)
-    known = past_of(profile)
-    scenario = {
-        Through.LOCATION: lambda: Scenario(target=(0,), known=known),
-        Through.WAY: lambda: Scenario(target=(-1, 0), known=max(known, (-1, 0), key=len)),
-        Through.NEXT: lambda: Scenario(target=(0, 1), known=known),
-        Through.PLANNED: lambda: Scenario.present_future("planned"),
-        Through.BETWEEN: lambda: Scenario.in_between(every),
-    }[protect]()
-    d_p, d_q = (metric_of(name, regions_of(profile)) for name in (privacy, quality))
+    scenario, (d_p, d_q) = scenario_of_plan(protect, profile, every), metrics_of(profile, privacy, quality)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
     game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)
     start, ceiling = time.perf_counter(), game.ceiling.bound or 1.0
-    with counting_bar("planning") as advance:
-        planner = train(
-            game,
-            outlook=outlook,
-            mode=mode,
-            discount=discount,
-            walks=walks,
-            seed=seed,
+    with bar("planning") as advance:
+        planner = plan(
+            game, outlook=outlook, mode=mode, discount=discount, walks=walks, seed=seed,
             progress=lambda done, count, reached, bound: advance(
                 f"{reached / ceiling:.3f} .. {bound / ceiling:.3f} of the ceiling", done, count
             ),
-        )
-    seconds = time.perf_counter() - start
-    with counting_bar("simulating") as advance:
-        found = follow(game, planner, accesses=steps, seed=seed, progress=lambda *done: advance("accesses", *done))
+        )  # fmt: skip
+    show_plan(game, planner, path, accesses, seed, time.perf_counter() - start, as_json)
+
+
+def show_plan(
+    game: BeliefGame, planner: Planner, path: Path, accesses: int, seed: int, seconds: float, as_json: bool
+) -> None:
+    """Simulate a planner, write its plan, and tell what it reaches."""
+    from hideseek.cli.descriptions import HABITS, plan_facts, plan_words
+    from hideseek.planning.plan_file import save_plan
+    from hideseek.planning.simulation import FOR_WHOM, follow
+
+    with bar("simulating") as advance:
+        found = follow(game, planner, accesses=accesses, seed=seed, progress=lambda *done: advance("accesses", *done))
     save_plan(game, planner, path)
     if as_json:
         print_json(plan_facts(game, planner, found) | {"seconds": seconds, "plan": str(path)})
         return
     words = [*plan_words(game, planner, found), ("trained in", f"{seconds:.1f} s")]
-    print_table(f"A plan over {profile.places} places", ("", ""), words)
-    share = found.certified
-    most = f"at least {share:.1%} of what any mechanism can reach that keeps this budget given every release"
+    print_table(f"A plan over {game.profile.places} places", ("", ""), words)
+    most = f"at least {found.certified:.1%} of what any mechanism can reach that keeps this budget given every release"
     say("It reaches ", (most, "bold"), " in the long run (95 % sure).")
     say(FOR_WHOM)
     say("The plan, readable by you only: ", (str(path), "bold"), f". {HABITS}")

@@ -1,5 +1,6 @@
-"""Whole studies: rivals at equal loss, the paper's evaluation made again, planners side by side, the demo; and the
-pages that show them. Imports everything but ``fleet`` and ``cli``.
+"""Whole studies, and the pages that show them: rivals at equal loss (``comparison``), planners side by side
+(``planner_study``), the paper's evaluation repeated (``reproduction``), the demo. Imports everything but ``fleet`` and
+``cli``.
 """
 
 import lazy_loader

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from scipy.optimize import brentq
 
@@ -25,6 +27,7 @@ from hideseek.adversary.window import carry
 from hideseek.baselines import RIVALS
 from hideseek.baselines.plain import constant, truth
 from hideseek.baselines.rival import Rival, Setting
+from hideseek.codebook.codebook import Codebook
 from hideseek.designing.designer import design
 from hideseek.errors import CertificateError, broken_rule
 from hideseek.game.mechanism import Mechanism, Policy
@@ -34,10 +37,15 @@ from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar, whole_number, worker_count
+from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 ACCESSES, WALKS = 50, 200
+MEASURED = ("window", "filter", "smoother", "viterbi", "quality_loss")
 MEMORY = 1  # releases before this one that the adversary with a window remembers, and the codebook
 ATTACKS = (Adversary.FILTER, Adversary.SMOOTHER, Adversary.VITERBI)
 ENDS = ("truth", "constant")  # of every dial, with a loss of their own
@@ -48,7 +56,7 @@ FEWER, NEAR = 10, 1.25  # a policy's dial is found with so many times fewer walk
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One mechanism: where its ``dial`` stands, the adversaries' errors, what it loses, and its ``ceiling``.
+    """One mechanism: where its ``dial`` stands, the adversaries' expected errors, its loss, and its ``ceiling``.
 
     The ceiling is what no mechanism that loses as little can exceed. ``noise`` is the dial's number, if it has one.
     """
@@ -71,12 +79,12 @@ class ComparisonRow:
                 raise CertificateError(f"{self.mechanism} beats the optimum: {adversary:.9g} > {self.ceiling:.9g}.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Rows at equal ``quality_loss``, the most private against the filter first; then those with another loss.
 
-    ``ceiling`` is what no mechanism that loses as little exceeds, ``prior_risk`` what the adversary errs by who sees
-    nothing.
+    ``ceiling`` is what no mechanism that loses as little exceeds, ``prior_risk`` the expected error of an adversary who
+    sees no release.
     """
 
     rows: tuple[ComparisonRow, ...]
@@ -90,10 +98,43 @@ class Comparison:
         """Whether a row loses as much as the codebook; the truth, the constant place and coarse dials do not."""
         return abs(row.quality_loss - self.quality_loss) <= EQUAL * self.quality_loss
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row per mechanism; every measured number with the ends of its 95 % confidence interval."""
+        lines = []
+        for row in self.rows:
+            line = vars(row).copy()
+            for name in MEASURED:
+                line[f"{name}_low"], line[f"{name}_high"] = line[name].interval
+            lines.append(line)
+        return pd.DataFrame(lines)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the adversaries' expected errors for every mechanism, under its ceiling."""
+        from hideseek.plots.comparisons import draw_comparison
+
+        return draw_comparison(self.to_frame(), ax=ax)
+
+    def __repr__(self) -> str:
+        most = max((row for row in self.rows if self.equal(row)), key=lambda row: row.filter, default=None)
+        first = "" if most is None else f"; {most.mechanism} keeps the most against the filter, {most.filter:.4g}"
+        return (
+            f"Comparison of {len(self.rows)} mechanisms at a quality loss of {self.quality_loss:.6g}, "
+            f"over {self.accesses} accesses{first} of the ceiling {self.ceiling:.4g}"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = {
+            row.mechanism: f"{row.filter:.4g}" + (f", at a loss of {row.quality_loss:.4g}" * (not self.equal(row)))
+            for row in self.rows
+        }
+        title = f"Expected error of the filter at a quality loss of {self.quality_loss:.6g}"
+        return html_table(title, facts | {"no mechanism exceeds (ceiling)": f"{self.ceiling:.4g}"})
+
 
 @checked
 def compare(
     profile: MarkovProfile,
+    *,
     privacy: MetricLike,
     quality: MetricLike,
     budget: float,
@@ -104,22 +145,58 @@ def compare(
     workers: int | None = None,
     progress: Advance | None = None,
 ) -> Comparison:
-    """Every rival, the optimal sporadic mechanism and the codebook of this budget, at the codebook's quality loss.
+    """Compare all rivals, the optimal sporadic mechanism and a codebook of this budget, at the codebook's quality loss.
 
-    The adversary with a window remembers one release before the current one. What cannot be enumerated is estimated
-    from as many ``walks``, with 95 % confidence intervals.
+    Parameters
+    ----------
+    profile : MarkovProfile
+        How the person moves; of order 1, as some rivals assume.
+    privacy, quality : Metric, str or (places, places) array
+        How the adversary's error and the loss of quality are measured.
+    budget : float
+        Expected loss per access that the codebook may have, in the unit of the quality metric.
+    rivals : sequence of Rival
+        Mechanisms whose dials are turned until they lose as much as the codebook; all known ones by default.
+    accesses, walks, seed : int
+        Length of the run, and which walks are simulated where enumeration does not fit, with 95 % intervals.
+    workers, progress : optional
+        Processes (default: one per core); called with what is being done, how much is done, and of how much.
 
+    Returns
+    -------
+    Comparison
+        One row per mechanism, the most private first. The adversary with a window remembers one earlier release.
+
+    Raises
+    ------
+    ParameterError
+        If a value breaks its rule; a SizeError if the run or the walks would not fit in memory.
+
+    Examples
+    --------
     >>> from hideseek.metrics import distance
     >>> from hideseek.model.regions import Places
     >>> regions = Places([0.0, 0.0, 0.01], [0.0, 0.01, 0.0])
     >>> profile = MarkovProfile.from_matrix([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.3, 0.1, 0.6]], regions)
     >>> metres = distance(regions)
-    >>> found = compare(profile, metres, metres, budget=100.0, rivals=RIVALS[:2], accesses=4, workers=1)
+    >>> found = compare(
+    ...     profile, privacy=metres, quality=metres, budget=100.0, rivals=RIVALS[:2], accesses=4, workers=1
+    ... )
     >>> [row.mechanism for row in found.rows if row.quality_loss > 150]
     ['constant']
     >>> all(row.filter < row.ceiling + 1e-6 for row in found.rows)
     True
     """
+    workers = worker_count(workers, "compare")
+    measure = measure_of(profile, privacy, quality, accesses, walks, seed)
+    codebook = measure.codebook(scalar(budget, "budget", "compare"), workers, progress)
+    return beside(codebook, measure, rivals, workers, progress)
+
+
+def measure_of(
+    profile: MarkovProfile, privacy: MetricLike, quality: MetricLike, accesses: int, walks: int, seed: int
+) -> _Measure:
+    """How all are measured, once what was given is known to be right."""
     owner = "compare"
     if not isinstance(profile, MarkovProfile) or profile.order > 1:
         rule = "a MarkovProfile of order 1, as some of the rivals follow such a chain"
@@ -127,17 +204,18 @@ def compare(
     whole_number(walks, "walks", owner, least=2)
     whole_number(accesses, "accesses", owner)
     whole_number(seed, "seed", owner, least=0)
-    workers = worker_count(workers, owner)
-    d_p, d_q = as_metric(privacy, "privacy", profile, owner), as_metric(quality, "quality", profile, owner)
-    setting = Setting(profile, d_p, d_q)
-    budget = scalar(budget, "budget", owner)
+    setting = Setting(
+        profile, as_metric(privacy, "privacy", profile, owner), as_metric(quality, "quality", profile, owner)
+    )
     run = Run(truth(setting.game), profile, privacy=setting.privacy, accesses=accesses, owner=owner)
     refuse_many(run, walks)
-    codebook = design(
-        profile, Scenario.past_present(MEMORY), setting.privacy, setting.quality, budget, workers=workers,
-        progress=progress,
-    )  # fmt: skip
-    measure = _Measure(setting, accesses, walks, seed)
+    return _Measure(setting, accesses, walks, seed)
+
+
+def beside(
+    codebook: Codebook, measure: _Measure, rivals: Sequence[Rival], workers: int, progress: Advance | None
+) -> Comparison:
+    """A codebook, and all others at its loss."""
     ours = measure.row("codebook", "Theodorakopoulos et al. 2014", "releases remembered", MEMORY, codebook)
     target = float(ours.quality_loss)
     found = [ours]
@@ -145,7 +223,8 @@ def compare(
         found.append(row)
         if progress is not None:
             progress("rivals", len(found), len(rivals) + 4)
-    comparison = Comparison((), target, ours.ceiling, setting.game.prior_risk, accesses, walks)
+    risk = measure.setting.game.prior_risk
+    comparison = Comparison((), target, ours.ceiling, risk, measure.accesses, measure.walks)
     found.sort(key=lambda row: (row.mechanism in ENDS, not comparison.equal(row), -row.filter))
     return replace(comparison, rows=tuple(found))
 
@@ -158,6 +237,14 @@ class _Measure:
     accesses: int
     walks: int
     seed: int
+
+    def codebook(self, budget: float, workers: int, progress: Advance | None) -> Codebook:
+        """The codebook that the rivals are held against."""
+        scenario, d_p, d_q = Scenario.past_present(MEMORY), self.setting.privacy, self.setting.quality
+        profile = self.setting.profile
+        return design(
+            profile, scenario, privacy=d_p, quality=d_q, budget=budget, workers=workers, progress=progress
+        )  # fmt: skip
 
     def all_rows(self, target: float, rivals: Sequence[Rival], workers: int) -> Iterator[ComparisonRow]:
         """The mechanisms beside the codebook, in several processes."""

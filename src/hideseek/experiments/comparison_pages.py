@@ -5,29 +5,16 @@ from __future__ import annotations
 from math import floor, log10
 from pathlib import Path
 
-import pandas as pd
-
 from hideseek.adversary.label import ASSUMPTION, ROUNDING
 from hideseek.experiments.comparison import ENDS, Comparison
 from hideseek.experiments.report import Section, Table, html_report
-from hideseek.plots.figures import comparison_figure, save
+from hideseek.plots.comparisons import comparison_figure
+from hideseek.plots.style import save
 from hideseek.util.estimates import Estimate
 from hideseek.util.harmless import csv_bytes
 from hideseek.util.private_files import write_privately
 
 TITLE = "Every mechanism on one scale"
-MEASURED = ("window", "filter", "smoother", "viterbi", "quality_loss")
-
-
-def frame_of(comparison: Comparison) -> pd.DataFrame:
-    """One line a mechanism; every measured number with the ends of its 95 % confidence interval."""
-    lines = []
-    for row in comparison.rows:
-        line = vars(row).copy()
-        for name in MEASURED:
-            line[f"{name}_low"], line[f"{name}_high"] = line[name].interval
-        lines.append(line)
-    return pd.DataFrame(lines)
 
 
 def facts_of(comparison: Comparison) -> dict[str, object]:
@@ -90,32 +77,33 @@ def apart_words(comparison: Comparison) -> str:
 
 def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, out: Path) -> dict[str, Path]:
     """Write the table, the figure and the report, readable by the owner only; gives the paths by name."""
-    frame = frame_of(comparison)
+    frame = comparison.to_frame()
     figure = comparison_figure(frame[[comparison.equal(row) for row in comparison.rows]], unit)
     files = {"table": out / "comparison.csv", "report": out / "report.html"}
     write_privately(files["table"], csv_bytes(frame))
     for path in save(figure, out / "comparison"):
         files[f"figure, {path.suffix[1:]}"] = path
     lead = (
-        f"Mechanisms that all lose {comparison.quality_loss:.6g} of quality ({quality}) at an access. Their privacy is "
-        f"what an adversary errs by who knows the person's habits and the mechanism ({privacy})."
+        f"Mechanisms that all lose {comparison.quality_loss:.6g} of quality ({quality}) per access. Their privacy is "
+        f"the expected error ({privacy}) of an adversary who knows the person's habits and the mechanism."
     )
     sections = [
         Section(
             "At equal loss of quality",
-            "The window is an adversary who remembers the release before this one, the filter remembers everything "
-            "exposed so far, the smoother also knows what is exposed later, and Viterbi guesses by the single most "
-            "likely path. The black marks are certified: no mechanism that loses as little makes even a forgetful "
-            "adversary err by more. The codebook keeps its budget given the release that it remembers, all others on "
+            "The window is an adversary who remembers the release before this one, the filter remembers every "
+            "release so far, the smoother also knows the later releases, and Viterbi guesses by the single most "
+            "likely path. The black marks are certified: no mechanism that loses as little leaves even a forgetful "
+            "adversary a larger expected error. The codebook keeps its budget given the release that it remembers, "
+            "all others on "
             f"average only. {ASSUMPTION}" + apart_words(comparison),
             figures=[(figure, "The errors of four adversaries against every mechanism, and what no mechanism exceeds")],
         ),
         Section(
             "In numbers",
-            f"The mean over {comparison.accesses} accesses; what was simulated carries half of its 95 % confidence "
-            f"interval, from {comparison.walks} walks. The ceiling is what no mechanism exceeds that loses as little. "
-            "Loss is in shares of the common one. The truth and the constant place are the ends of every dial, with "
-            "losses of their own; shown nothing, the adversary errs by "
+            f"On average over {comparison.accesses} accesses; what was simulated carries half of its 95 % confidence "
+            f"interval, from {comparison.walks} walks. The ceiling is what no mechanism that loses as little "
+            "exceeds. The loss is given in shares of the common one. The truth and the constant place are the ends "
+            "of every dial, with losses of their own. The expected error of an adversary who sees no release is "
             f"{comparison.prior_risk:.4g}.",
             table=table_of(comparison),
         ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from hideseek.adversary.through_time import beliefs
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.designer import design
 from hideseek.device.codebook_device import Device
-from hideseek.experiments.descriptions import loss_words
-from hideseek.experiments.report import Section, Table, foresight_table, html_report, label_table
+from hideseek.experiments.report import Section, Table, html_report
+from hideseek.experiments.wording import foresight_table, label_table, loss_words
 from hideseek.game.game import Game
 from hideseek.metrics import distance, squared, total
 from hideseek.model.markov import MarkovProfile
@@ -27,35 +28,45 @@ from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.player import Player
 from hideseek.planning.simulation import Foresight, follow, walked
 from hideseek.planning.training import plan
-from hideseek.plots.figures import Panel, belief_figure, curve_figure, maps_figure, memory_figure, way_figure
+from hideseek.plots.curves import curve_figure
+from hideseek.plots.maps import Panel, maps_figure, trajectories_figure
+from hideseek.plots.through_time import belief_figure, memory_figure
 from hideseek.solvers.curve import Curve, trade_off
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.solution import Solution
 from hideseek.traces.city import BOX, city_people, synthetic_city
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.choices import Outlook
+from hideseek.util.progress import Advance
 
 DAYS = 14
-SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75)  # budgets, as shares of what it takes to tell the adversary nothing
+SHARES = (
+    0.05,
+    0.1,
+    0.2,
+    0.35,
+    0.5,
+    0.75,
+)  # of the saturating budget, at which releases reveal nothing
 SHOWN = 0.5
 SCENARIOS = {"now": Scenario.sporadic(), "now and next": Scenario.present_future(route="unknown")}
 CODEBOOK_SHARE = 0.2
 SHOWN_ACCESSES, SHOWN_WALKS = 24, 60  # of the picture of planning ahead
 TITLE = "Where were you? The best answer is a calculated one"
 LEAD = (
-    f"A synthetic person was followed for {DAYS} days. For every place they visit, hideseek computed what to expose so "
-    "that an adversary who knows their habits and the mechanism errs as much as the quality of the service allows. The "
-    "numbers are certified: no mechanism at all does better than the bound."
+    f"A synthetic person was followed for {DAYS} days. For every place they visit, hideseek computed what to expose "
+    "so that the expected error of an adversary who knows their habits and the mechanism is as large as the quality "
+    "of the service allows. The numbers are certified: no mechanism at all does better than the bound."
 )
 STEPS = 6 + len(SCENARIOS) * (len(SHARES) + 1)  # how often run_demo tells what it is doing
 
 
 @dataclass(frozen=True)
 class DemoRow:
-    """One solved game and what attacks on its mechanism find, in metres a place.
+    """One solved game and what attacks on its mechanism find, in metres per place.
 
     ``allowed`` and ``lost`` are root mean square displacements; ``attacked`` is the error of the best guesses, worked
-    out again from the table; ``remembering`` that of an adversary who also recalls the release before.
+    out again from the table; ``remembering`` that of an adversary who also remembers the release before.
     """
 
     scenario: str
@@ -81,7 +92,7 @@ class Demo:
 
 @dataclass(frozen=True, eq=False)
 class Ahead:
-    """A planner: how far-sighted it is, and the error at each access of who remembers everything, in the mean."""
+    """A planner: what it keeps, and the average error at each access of an adversary who remembers every release."""
 
     foresight: Foresight
     errors: FloatArray
@@ -97,8 +108,13 @@ class Day:
     belief: FloatArray
 
 
-def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
+def run_demo(out: Path, seed: int, progress: Advance) -> Demo:
     """Learn a profile, solve two games over a range of budgets, attack them, and write the report into a folder."""
+    done = itertools.count()
+
+    def advance(news: str) -> None:
+        progress(news, next(done), STEPS)
+
     advance("learning the profile")
     out.mkdir(parents=True, exist_ok=True)
     traces = synthetic_city(people=1, days=DAYS, seed=seed)
@@ -120,7 +136,9 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
     advance("designing the codebook")
     scenario = Scenario.past_present(memory=1)
     game = Game.from_scenario(profile, Scenario.sporadic(), privacy=metres, quality=squared(metres))
-    codebook = design(profile, scenario, metres, squared(metres), budget=CODEBOOK_SHARE * game.saturation)
+    codebook = design(
+        profile, scenario, privacy=metres, quality=squared(metres), budget=CODEBOOK_SHARE * game.saturation
+    )
     codebook.save(out / "person.hideseek")
     advance("exposing a day")
     day = expose_day(traces, profile, Codebook.load(out / "person.hideseek"), out / "person.state")
@@ -169,7 +187,7 @@ def expose_day(traces: pd.DataFrame, profile: MarkovProfile, codebook: Codebook,
 
 
 def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) -> DemoRow:
-    """A solution in metres a place, attacked anew."""
+    """A solution in metres per place, attacked anew."""
     places = game.guesses.shape[1]
     alone = (
         correlation_aware_error(profile, solution.mechanism, privacy=distance(regions_of(profile)))
@@ -216,18 +234,18 @@ def demo_sections(
             f"before anything is exposed. With {np.sqrt(solution.quality_loss):,.0f} m root mean square "
             "displacement allowed, the mechanism at work answers from the places in the middle map. The best "
             "possible adversary then guesses those on the right, and names the place of work with probability "
-            f"{guessed[work]:.0%}. Over all places he errs by {solution.privacy:,.0f} m in the mean, and no "
-            f"mechanism of this quality can make him err by more than {solution.bound:,.0f} m (relative gap "
+            f"{guessed[work]:.0%}. Over all places the expected error is {solution.privacy:,.0f} m, and no "
+            f"mechanism of this quality can make it exceed {solution.bound:,.0f} m (relative gap "
             f"{solution.optimality_gap:.0e}).",
             figures=[(story, "Maps of where the person is, what is exposed at work, what the adversary guesses")],
         ),
         Section(
             "Every budget",
-            "Metres a place: the root mean square displacement allowed, the adversary's error that is certainly "
-            "reached, the error that no mechanism exceeds, and the error of his best guesses, worked out again "
+            "Metres per place: the root mean square displacement allowed, the expected error that is certainly "
+            "reached, the error that no mechanism exceeds, and the error of the best guesses, worked out again "
             "from the finished table. Remembering is what is left of the single-place mechanism when the adversary "
-            "also recalls the exposure before: people move predictably, so a mechanism made for one place "
-            "promises more than it keeps along a way.",
+            "also remembers the release before: people move predictably, so a mechanism made for one place "
+            "promises more than it keeps along a trajectory.",
             table=table_of(rows),
         ),
         Section(
@@ -242,36 +260,38 @@ def demo_sections(
 def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: Label) -> list[Section]:
     """The second part: a day through a device, what the adversary made of it, and the label."""
     done, right = codebook.deployed, float((day.belief.argmax(axis=1) == day.true).mean())
-    way = way_figure(regions_of(profile), {"The true day": day.true, "The exposed day": day.exposed}, day.hours)
+    day_maps = trajectories_figure(
+        regions_of(profile), {"The true day": day.true, "The exposed day": day.exposed}, day.hours
+    )
     belief = belief_figure(day.belief, day.true, day.exposed, day.hours)
     return [
         Section(
             "A day through a device",
-            "One exposure gives the next away, so a codebook was designed for everything that may have been exposed "
-            f"before: {sum(len(stage.prior.histories) for stage in codebook.stages)} tables of whole numbers, in a "
-            f"file of {len(codebook.content) / 1000:,.0f} kB that a device only looks up and draws from. It was asked "
-            f"every five minutes of the last workday. {np.sqrt(codebook.budget):,.0f} m root mean square displacement "
-            "are allowed given the release that it remembers; as deployed, the worst of these loses "
-            f"{np.sqrt(done.worst_loss):,.0f} m. Of the optimal tables of the first access the one was taken that "
-            f"tells the least about what follows: the second access then leaves {done.second_privacy:,.0f} m of error, "
-            f"and at most {done.plain_second_privacy:,.0f} m after the solver's own.",
-            figures=[(way, "Maps of the true and of the exposed way through a day")],
+            "One release gives the next away, so a codebook was designed for every history of releases that may "
+            f"precede: {sum(len(stage.prior.histories) for stage in codebook.stages)} tables of whole numbers, in a "
+            f"file of {len(codebook.content) / 1000:,.0f} kB that a device only looks up and draws from. It was "
+            f"asked every five minutes of the last workday. {np.sqrt(codebook.budget):,.0f} m root mean square "
+            "displacement are allowed given the release that it remembers; as deployed, the worst of these loses "
+            f"{np.sqrt(done.worst_loss):,.0f} m. Of the optimal tables of the first access, the one was taken that "
+            f"reveals the least about what follows: the second access then leaves {done.second_privacy:,.0f} m of "
+            f"error, and at most {done.plain_second_privacy:,.0f} m after the solver's own.",
+            figures=[(day_maps, "Maps of the true and of the exposed trajectory of a day")],
         ),
         Section(
             "What the adversary made of it",
-            "Each column is what an adversary believes who knows the person's habits, the codebook and everything "
-            f"exposed so far. On this day his likeliest place was the true one at {right:.0%} of the steps: a person "
+            "Each column is the belief of an adversary who knows the person's habits, the codebook and every "
+            f"release so far. On this day the likeliest place was the true one at {right:.0%} of the steps: a person "
             "who sleeps at home is at home, and no mechanism changes that.",
             figures=[(belief, "The adversary's belief over places at every step, with true and exposed places")],
         ),
         Section(
             "The label",
-            f"The adversary's mean error over {label.accesses} accesses. The window is what the tables were optimised "
-            "against; who remembers everything does better (filter), and better still with what is exposed later "
-            "(smoother, and Viterbi's single most likely path). The predictor guesses the next place. No mechanism of "
-            f"this quality can exceed the ceiling; {label.kept:.0%} of it are kept against the filter. Simulated "
-            f"numbers carry their 95 % interval. {loss_words(label, codebook.budget, codebook.quality.unit)} "
-            f"{ASSUMPTION}",
+            f"The adversary's expected error per access, over {label.accesses} accesses. The tables were optimised "
+            "against the window; an adversary who remembers every release does better (filter), and better still "
+            "with the later releases (smoother, and Viterbi's single most likely path). The predictor guesses the "
+            f"next place. No mechanism of this quality can exceed the ceiling; {label.kept:.0%} of it are kept "
+            "against the filter. Simulated numbers carry their 95 % interval. "
+            f"{loss_words(label, codebook.budget, codebook.quality.unit)} {ASSUMPTION}",
             table=label_table(label, "m"),
         ),
     ]
@@ -285,8 +305,8 @@ def foresight_section(ahead: Mapping[Outlook, Ahead]) -> Section:
     figure = memory_figure(errors, kept, far.bound, far.ceiling, "m")
     return Section(
         "Planning ahead",
-        "A device that can solve plays the game anew at every access, at what an adversary believes who remembers "
-        "everything exposed so far. There are many optima, and the one that the solver happens to end at tells him "
+        "A device that can solve does so at every access, for the current belief of an adversary who remembers every "
+        "release. There are many optima, and the one that the solver happens to end at reveals "
         f"much: from the second access on little is left, and in the long run {plain.kept:.0%} of the ceiling. A "
         f"planner counts what a release leaves for later, and gives up some at first to keep {far.kept:.0%} for good. "
         f"The cuts it was trained with prove that no mechanism which keeps the budget given every release keeps more "

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 from hideseek.errors import broken_rule
 from hideseek.experiments.user_days import UserDay, days_of, drawn_from
 from hideseek.game.game import Game
-from hideseek.metrics import Metric, MetricName, metric_of
+from hideseek.metrics import Metric, metric_of
 from hideseek.model.profile import regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario
@@ -31,17 +31,21 @@ from hideseek.planning.training import WALKS as TRAINED
 from hideseek.planning.training import plan
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar, whole_number, worker_count
-from hideseek.util.choices import Outlook
+from hideseek.util.choices import MetricName, Outlook
+from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.limits import refuse_if_too_long
 from hideseek.util.progress import Advance
 
-USERS, STEPS, SHARES = 5, 300, (0.2, 0.5, 0.8)
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+USERS, ACCESSES, SHARES = 5, 300, (0.2, 0.5, 0.8)
 CELLS = 10  # that a user must visit on a day: whoever is in few places has little to plan
 PLANNERS = (Outlook.PLAIN, Outlook.SECONDARY, Outlook.FAR_SIGHTED)
 NEEDED = {Outlook.PLAIN, Outlook.FAR_SIGHTED}  # the gain is counted from the one, and the other proves the bound
 # seconds of training, and per access, at 25 places on one idle core; growing with the cube of the places. Set by two
-# whole studies on an idle machine (three cabs of 19 to 23 places, 300 steps, two processes): 93 s are expected, and
+# whole studies on an idle machine (three cabs of 19 to 23 places, 300 accesses, two processes): 93 s are expected, and
 # they took 112 s with squared distances for quality and 85 s under the Hamming metric
 SECONDS = {
     Outlook.PLAIN: (0.0, PLAY),
@@ -54,10 +58,10 @@ WARM = 2  # walks of training for the look-ahead planner, who finds the cuts tha
 
 @dataclass(frozen=True)
 class StudyRow:
-    """One planner for one user at one ``budget``, a share of what it takes to tell nothing.
+    """One planner for one user at one ``budget``, a share of the saturating budget.
 
-    ``filter`` and ``smoother`` are the mean errors, at an access, of who remembers everything exposed so far, or knows
-    what is exposed later too; no mechanism makes the former exceed the ``ceiling``, and none that keeps the budget
+    ``filter`` and ``smoother`` are the expected errors per access of adversaries who remember every release so far, or
+    know the later ones too; no mechanism makes the former exceed the ``ceiling``, and none that keeps the budget
     given every release the ``bound``, which is the lowest proved for this user and budget. ``kept`` is the filter's
     share of the ceiling. Errors are in the unit of the privacy metric, ``quality_loss`` in that of the quality metric.
     """
@@ -81,13 +85,13 @@ class StudyRow:
 
 @dataclass(frozen=True)
 class Mean:
-    """One planner at one budget, in the mean over users.
+    """One planner at one budget, on average over users.
 
     ``kept`` carries the 95 % confidence interval of the simulation, for these users. ``limit`` is the bound and
-    ``attained`` the filter as shares, of the ceiling and of the bound. ``gain`` is by how much the mean filter exceeds
-    the plain planner's, as a share of it; ``own_gain`` the mean of the users' own gains, of those whom the plain one
-    leaves anything (None where that is nobody). ``losers`` counts users with less than under the plain planner, beyond
-    both intervals.
+    ``attained`` the filter as shares, of the ceiling and of the bound. ``gain`` is by how much the average filter
+    exceeds the plain planner's, as a share of it; ``own_gain`` the average of the users' own gains, over those whom the
+    plain one leaves anything (None where that is nobody). ``losers`` counts users with less than under the plain
+    planner, beyond both intervals.
     """
 
     budget: float
@@ -106,14 +110,14 @@ class Mean:
     losers: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Study:
-    """Rows by user, budget and planner, with the metrics and how many ``steps`` each was simulated for."""
+    """Rows by user, budget and planner, with the metrics and how many ``accesses`` each was simulated for."""
 
     rows: tuple[StudyRow, ...]
     privacy: Metric
     quality: Metric
-    steps: int
+    accesses: int
     seed: int
 
     @cached_property
@@ -126,7 +130,7 @@ class Study:
 
     @cached_property
     def findings(self) -> tuple[str, ...]:
-        """What planning ahead is worth, a sentence a budget."""
+        """What planning ahead is worth, one sentence per budget."""
         at = {(mean.budget, mean.planner): mean for mean in self.means}
         return tuple(
             finding(at[budget, Outlook.PLAIN], mean)
@@ -134,78 +138,155 @@ class Study:
             if planner is Outlook.FAR_SIGHTED
         )
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row per user, budget and planner, with the ends of the interval of what is kept."""
+        return frame_of(self.rows)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the share of the ceiling that each planner keeps on average, against the budget."""
+        from hideseek.plots.comparisons import draw_study
+
+        return draw_study(frame_of(self.means), ax)
+
+    def __repr__(self) -> str:
+        users = len({row.user for row in self.rows})
+        planners = ", ".join(dict.fromkeys(str(row.planner) for row in self.rows))
+        budgets = ", ".join(dict.fromkeys(f"{row.budget:.0%}" for row in self.rows))
+        what = f"Study of {users} users in {self.accesses} accesses each: {planners}"
+        return f"{what}\nat {budgets} of the saturating budget"
+
+    def _repr_html_(self) -> str:
+        return html_table(
+            "Kept of the ceiling, on average over users",
+            {
+                f"{mean.planner}, budget {mean.budget:.0%}": f"{mean.kept:.1%} of at most {mean.limit:.1%}"
+                for mean in self.means
+            },
+        )
+
 
 @checked
 def study(
     traces: pd.DataFrame,
     grid: Grid,
-    users: int = USERS,
-    steps: int = STEPS,
+    *,
     privacy: MetricName | str = MetricName.EUCLID,
     quality: MetricName | str = MetricName.SQUARED,
     budgets: Sequence[float] = SHARES,
+    users: int = USERS,
+    accesses: int = ACCESSES,
+    planners: Sequence[Outlook | str] = PLANNERS,
     seed: int = 0,
     clock: str = "0h",
     workers: int | None = None,
     progress: Advance | None = None,
-    planners: Sequence[Outlook | str] = PLANNERS,
     expect: Callable[[float], None] | None = None,
 ) -> Study:
-    """Planners on the best covered day of each of some users in ten cells or more, drawn by the ``seed``.
+    """Simulate planners on the best covered day of each of some users who visit ten cells or more.
 
-    Each of the ``planners``, of which two are the plain and the far-sighted one, is followed for so many ``steps`` at
-    every one of the ``budgets``, shares of the saturating budget. Days begin at midnight of a ``clock`` that is so far
-    ahead of UTC. Users and budgets are shared out among ``workers`` processes (default: one per core), on whose number
-    nothing depends; ``progress`` is called with what is being done, how much is done, and of how much, and ``expect``
-    before all else with the seconds that it will take, roughly.
+    Parameters
+    ----------
+    traces : DataFrame
+        As :func:`hideseek.read_traces` gives them.
+    grid : Grid
+        The cells that count as places.
+    privacy, quality : str
+        Names of the metrics of the adversary's error and of the loss of quality.
+    budgets : sequence of float
+        Shares of the saturating budget, at which releases reveal nothing.
+    users, accesses, seed : int
+        How many users to draw, accesses to simulate for each under each planner, and which users and walks.
+    planners : sequence of str
+        Two or more, the plain and the far-sighted one among them.
+    clock, workers, progress, expect : optional
+        How far the clock by which days begin is ahead of UTC; processes (default: one per core); called with what is
+        done, how much, and of how much; called first with the seconds that it will take, roughly.
 
+    Returns
+    -------
+    Study
+        One row per user, budget and planner; the number of workers changes nothing.
+
+    Examples
+    --------
     >>> from hideseek.traces.city import synthetic_city
     >>> from hideseek.experiments.user_days import CITY
     >>> traces = synthetic_city(people=4, days=7)
-    >>> found = study(traces, CITY, users=1, steps=40, privacy="hamming", quality="hamming", budgets=[0.5], workers=1)
+    >>> found = study(
+    ...     traces, CITY, privacy="hamming", quality="hamming", budgets=[0.5], users=1, accesses=40, workers=1
+    ... )
     >>> [str(row.planner) for row in found.rows]
     ['plain', 'secondary', 'far-sighted']
-    >>> bool(found.rows[-1].kept > found.rows[0].kept)
-    True
     """
-    owner = "study"
-    d_p = one_of(MetricName, privacy, "privacy", owner)
-    d_q = one_of(MetricName, quality, "quality", owner)
-    shares = sorted({scalar(share, "budgets", owner) for share in budgets})
+    d_p, d_q = (one_of(MetricName, name, what, "study") for name, what in ((privacy, "privacy"), (quality, "quality")))
+    shares, outlooks = chosen_shares(budgets), chosen_planners(planners)
+    accesses, workers = whole_number(accesses, "accesses", "study", least=WALKS), worker_count(workers, "study")
+    days = drawn_from(days_of(traces, grid, clock, "study", CELLS), users, seed, "study", CELLS)
+    refuse_long_study(days, shares, accesses, outlooks, workers, expect)
+    tasks = [delayed(rows_of)(day, share, d_p, d_q, accesses, seed, outlooks) for day in days for share in shares]
+    rows, first = rows_in_order(tasks, workers, progress), regions_of(days[0].profile)
+    return Study(rows, metric_of(d_p, first), metric_of(d_q, first), accesses, seed)
+
+
+def chosen_shares(budgets: Sequence[float]) -> list[float]:
+    """The shares of the saturating budget, in growing order."""
+    shares = sorted({scalar(share, "budgets", "study") for share in budgets})
     if not shares or shares[0] == 0:
-        raise broken_rule("budgets", owner, "one or more shares of the saturating budget, above 0", list(budgets))
-    chosen = {one_of(Outlook, planner, "planners", owner) for planner in planners}
+        raise broken_rule("budgets", "study", "one or more shares of the saturating budget, above 0", list(budgets))
+    return shares
+
+
+def chosen_planners(planners: Sequence[Outlook | str]) -> list[Outlook]:
+    """The planners, from the plain to the far-sighted one."""
+    chosen = {one_of(Outlook, planner, "planners", "study") for planner in planners}
     if not chosen >= NEEDED:
         rule = "some of 'plain', 'secondary', 'look-ahead' and 'far-sighted', the first and the last among them"
-        raise broken_rule("planners", owner, rule, ", ".join(map(str, planners)) or "none")
-    outlooks = [outlook for outlook in Outlook if outlook in chosen]
-    steps = whole_number(steps, "steps", owner, least=WALKS)
-    workers = worker_count(workers, owner)
-    days = drawn_from(days_of(traces, grid, clock, owner, CELLS), users, seed, owner, CELLS)
-    refuse_too_long(steps, max(day.profile.places for day in days))
-    seconds = expected_seconds([day.profile.places for day in days] * len(shares), steps, outlooks, workers)
-    what = f"A study of {users} users at {len(shares)} budgets in {steps} steps"
-    refuse_if_too_long(seconds, what, "Ask for fewer 'users', 'budgets' or 'steps'.")
+        raise broken_rule("planners", "study", rule, ", ".join(map(str, planners)) or "none")
+    return [outlook for outlook in Outlook if outlook in chosen]
+
+
+def refuse_long_study(
+    days: Sequence[UserDay],
+    shares: Sequence[float],
+    accesses: int,
+    outlooks: Sequence[Outlook],
+    workers: int,
+    expect: Callable[[float], None] | None,
+) -> None:
+    """Tell how many seconds a study will take, roughly; refused where these are too many."""
+    places = [day.profile.places for day in days]
+    refuse_too_long(accesses, max(places))
+    seconds = expected_seconds(places * len(shares), accesses, outlooks, workers)
+    what = f"A study of {len(days)} users at {len(shares)} budgets in {accesses} accesses"
+    refuse_if_too_long(seconds, what, "Ask for fewer 'users', 'budgets' or 'accesses'.")
     if expect is not None:
         expect(seconds)
-    tasks = [delayed(rows_of)(day, share, d_p, d_q, steps, seed, outlooks) for day in days for share in shares]
+
+
+def rows_in_order(tasks: Sequence[object], workers: int, progress: Advance | None) -> tuple[StudyRow, ...]:
+    """The rows of all tasks, made in several processes."""
     rows: list[StudyRow] = []
     for done, found in enumerate(Parallel(workers, return_as="generator", batch_size=1)(tasks), start=1):
         rows += found
         if progress is not None:
             progress("users and budgets", done, len(tasks))
-    first = regions_of(days[0].profile)
-    return Study(tuple(rows), metric_of(d_p, first), metric_of(d_q, first), steps, seed)
+    return tuple(rows)
 
 
-def expected_seconds(places: Sequence[int], steps: int, outlooks: Sequence[Outlook], workers: int) -> float:
+def frame_of(rows: Sequence[StudyRow] | Sequence[Mean]) -> pd.DataFrame:
+    """Rows or means as a table, with the ends of the interval of what is kept."""
+    low, high = zip(*(row.kept.interval for row in rows), strict=True)
+    return pd.DataFrame([vars(row) for row in rows]).assign(kept_low=low, kept_high=high)
+
+
+def expected_seconds(places: Sequence[int], accesses: int, outlooks: Sequence[Outlook], workers: int) -> float:
     """How long a study will take, roughly, with an entry in ``places`` for every user and budget.
 
     >>> round(expected_seconds([25] * 9, 300, list(Outlook), workers=2))
     286
     """
-    accesses = steps + WALKS * SETTLING
-    at_25 = sum(training + accesses * access for training, access in (SECONDS[outlook] for outlook in outlooks))
+    played = accesses + WALKS * SETTLING
+    at_25 = sum(training + played * access for training, access in (SECONDS[outlook] for outlook in outlooks))
     each = [at_25 * (count / 25) ** 3 for count in places]
     return max(sum(each) / workers, max(each))
 
@@ -215,7 +296,7 @@ def rows_of(
     share: float,
     privacy: MetricName,
     quality: MetricName,
-    steps: int,
+    accesses: int,
     seed: int,
     outlooks: Sequence[Outlook],
 ) -> list[StudyRow]:
@@ -227,7 +308,7 @@ def rows_of(
     found = {}
     for outlook in outlooks:
         planner = plan(game, outlook=outlook, walks=WARM if outlook is Outlook.LOOK_AHEAD else TRAINED, seed=seed)
-        found[outlook] = follow(game, planner, accesses=steps, seed=seed)
+        found[outlook] = follow(game, planner, accesses=accesses, seed=seed)
     bound = min(one.bound for one in found.values())
     return [
         StudyRow(
@@ -239,7 +320,7 @@ def rows_of(
 
 
 def mean_of(rows: Sequence[StudyRow], plain: Sequence[StudyRow]) -> Mean:
-    """The rows of a planner at a budget in the mean over users, next to those of the plain one."""
+    """The rows of a planner at a budget on average over users, next to those of the plain one."""
     first = rows[0]
     reached, before = np.array([row.filter for row in rows]), np.array([row.filter for row in plain])
     had = before > 0
@@ -276,7 +357,7 @@ def mean_kept(shares: Sequence[Estimate]) -> Estimate:
 
 def finding(plain: Mean, ahead: Mean) -> str:
     """What planning ahead is worth at one budget, in words with numbers."""
-    more = "" if ahead.gain is None else f", {1 + ahead.gain:.2f} times the privacy in the mean"
+    more = "" if ahead.gain is None else f", {1 + ahead.gain:.2f} times the privacy on average"
     return (
         f"At {ahead.budget:.0%} of the saturating budget, planning ahead keeps {ahead.kept:.0%} of the ceiling and the "
         f"plain optimum {plain.kept:.0%}{more}; no planner keeps more than {ahead.limit:.0%}. Users who lose by "

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from hideseek.adversary.label import ASSUMPTION
-from hideseek.experiments.descriptions import named
-from hideseek.experiments.planner_study import CELLS, Mean, Study, StudyRow
+from hideseek.experiments.planner_study import CELLS, Study, frame_of
 from hideseek.experiments.report import Section, Table, html_report
+from hideseek.experiments.wording import named
 from hideseek.planning.simulation import FOR_WHOM
-from hideseek.plots.figures import foresight_figure, save
+from hideseek.plots.comparisons import foresight_figure
+from hideseek.plots.style import save
 from hideseek.util.choices import Outlook
 from hideseek.util.harmless import csv_bytes
 from hideseek.util.private_files import write_privately
@@ -31,15 +29,9 @@ def facts_of(study: Study) -> dict[str, object]:
         "assumption": ASSUMPTION,
         "privacy_metric": named(study.privacy),
         "quality_metric": named(study.quality),
-        "steps": study.steps,
+        "accesses": study.accesses,
         "seed": study.seed,
     }
-
-
-def frame_of(rows: Sequence[StudyRow] | Sequence[Mean]) -> pd.DataFrame:
-    """Rows or means as a table, with the ends of the interval of what is kept."""
-    low, high = zip(*(row.kept.interval for row in rows), strict=True)
-    return pd.DataFrame([vars(row) for row in rows]).assign(kept_low=low, kept_high=high)
 
 
 def table_of(study: Study) -> Table:
@@ -63,7 +55,7 @@ def table_of(study: Study) -> Table:
 
 
 def users_table(study: Study) -> Table:
-    """What everybody keeps without planning, with it, and at most."""
+    """What each user keeps without planning, with it, and at most."""
     budgets = list(dict.fromkeys(row.budget for row in study.rows))
     by = {(row.user, row.budget, row.planner): row for row in study.rows}
     rows = []
@@ -81,7 +73,7 @@ def write_pages(study: Study, source: str, out: Path) -> dict[str, Path]:
 
     ``source`` says in words whose traces these are.
     """
-    frame = frame_of(study.rows)
+    frame = study.to_frame()
     figure = foresight_figure(frame, frame_of(study.means))
     files = {"rows": out / "rows.csv", "report": out / "report.html"}
     write_privately(files["rows"], csv_bytes(frame))
@@ -90,7 +82,7 @@ def write_pages(study: Study, source: str, out: Path) -> dict[str, Path]:
     count = frame["user"].nunique()
     lead = (
         f"One day of each of {count} {source}, protected access after access against an adversary who remembers "
-        f"everything exposed so far. His error is measured by {named(study.privacy)}, the loss of quality by "
+        f"every release. The adversary's error is measured as {named(study.privacy)}, the loss of quality as "
         f"{named(study.quality)}, and every planner stays within the same budget given every release so far. "
         f"{ASSUMPTION}"
     )
@@ -102,16 +94,16 @@ def write_pages(study: Study, source: str, out: Path) -> dict[str, Path]:
         ),
         Section(
             "In numbers, with the certificate of far-sightedness",
-            f"The mean over users. What a planner reaches is simulated for {study.steps} accesses of each user: the "
-            f"errors ({named(study.privacy)}) of who remembers everything exposed so far (filter), and of who knows "
-            "what is exposed later too (smoother). Kept is the filter's share of the ceiling, with half of its 95 % "
-            "confidence interval. The ceiling is the best for one access: in the long run no mechanism of this budget "
-            f"gives more. The cuts of the far-sighted planner prove still less. {FOR_WHOM} The loss of quality is in "
-            f"{named(study.quality)}.",
+            f"On average over users. What a planner reaches is simulated for {study.accesses} accesses of each user: "
+            f"the expected errors ({named(study.privacy)}) of an adversary who remembers every release so far "
+            "(filter), and of one who knows the later releases too (smoother). Kept is the filter's share of the "
+            "ceiling, with half of its 95 % confidence interval. The ceiling is the best for one access: in the long "
+            "run no mechanism of this budget gives more. The cuts of the far-sighted planner prove still less. "
+            f"{FOR_WHOM} The loss of quality is in {named(study.quality)}.",
             table=table_of(study),
         ),
         Section(
-            "Everybody",
+            "Every user",
             f"The plain optimum → the far-sighted planner, of what is proved to be the most: shares of each user's "
             f"ceiling. Users are those with a day in {CELLS} cells or more.",
             table=users_table(study),

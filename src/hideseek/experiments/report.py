@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape as without_tags
+from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from hideseek.adversary.label import Label
-from hideseek.planning.simulation import Foresight
-from hideseek.util.choices import Outlook
-from hideseek.util.estimates import Estimate
 from hideseek.util.harmless import visible
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -67,47 +67,6 @@ class Section:
     text: str
     table: Table | None = None
     figures: Sequence[tuple[Figure, str]] = ()
-
-
-def label_table(label: Label, unit: str) -> Table:
-    """A label in words: what each adversary knows, his error with half of its interval's width, and his hit rate."""
-    rows: list[tuple[str, Estimate | float | None]] = [
-        ("nothing that was exposed", label.prior_risk),
-        ("the releases of the window", label.window),
-        ("all exposed so far (filter)", label.filter),
-        ("all, also later (smoother)", label.smoother),
-        ("the same, as one path (Viterbi)", label.viterbi),
-        ("all so far, about the next (predictor)", label.predictor),
-        ("all, about places in between", label.in_between),
-        ("no mechanism exceeds (ceiling)", label.ceiling),
-    ]
-    shown = [(words, Estimate.exactly(value)) for words, value in rows if value is not None]
-    return Table(
-        ("the adversary knows", f"his error {f'({unit})' if unit else ''}".strip(), "exactly right"),
-        tuple(
-            (words, value.in_words(), "" if value.hit_rate is None else f"{value.hit_rate:.1%}")
-            for words, value in shown
-        ),
-    )
-
-
-def foresight_table(found: Mapping[Outlook, Foresight], unit: str) -> Table:
-    """Planners of one game: what each reaches by simulation, and what none exceeds by their cuts, of the ceiling."""
-    bound = min(one.bound for one in found.values())
-    return Table(
-        ("planner", f"filter, {unit}", f"smoother, {unit}", "kept of the ceiling", "95 % interval", "at most"),
-        tuple(
-            (
-                str(outlook),
-                f"{one.filter:.4g}",
-                "" if one.smoother is None else f"{one.smoother:.4g}",
-                f"{one.kept:.1%}",
-                f"{one.kept.interval[0]:.1%} to {one.kept.interval[1]:.1%}",
-                f"{bound / one.ceiling:.1%}",
-            )
-            for outlook, one in found.items()
-        ),
-    )
 
 
 def escape(text: str) -> str:

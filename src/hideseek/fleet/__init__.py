@@ -1,5 +1,5 @@
-"""Everybody in a data set at once: the same job for every user, on this machine or on a cluster; a run that was killed
-goes on where it was. Imports ``designing``, ``adversary`` and below.
+"""All users of a data set at once: the same job for each, on this machine or on a cluster; a run that was killed goes
+on where it was. Imports ``designing``, ``adversary`` and below.
 """
 
 import lazy_loader

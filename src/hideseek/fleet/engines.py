@@ -1,4 +1,4 @@
-"""Who does the work of a fleet: processes on this machine, or a Dask cluster.
+"""The worker backends of a fleet: processes on this machine, or a Dask cluster.
 
 Only a few tasks are under way at a time, so that neither the traces nor the results of all users are ever in memory.
 A worker that dies is replaced, and what it was doing is done again.
@@ -38,18 +38,18 @@ Task = tuple[Any, ...]  # the arguments of a call
 
 
 class ForgottenError(Exception):
-    """Nobody is at work, and yet a call that was begun has not ended: the engine has lost sight of it."""
+    """No worker is busy, and yet a call that was begun has not ended: the backend has lost sight of it."""
 
 
 class Engine(Protocol):
-    """Somebody who makes calls elsewhere."""
+    """A worker backend: makes calls in other processes."""
 
     def workers(self) -> int:
         """How many calls are made at the same time."""
         ...
 
     def idle(self) -> bool:
-        """Whether nobody is at work."""
+        """Whether no worker is busy."""
         ...
 
     def submit(self, function: Callable[..., Result], *task: Any) -> Future[Result]:
@@ -57,14 +57,14 @@ class Engine(Protocol):
         ...
 
     def again(self, error: Exception, function: Callable[..., Result], *task: Any) -> Result | None:
-        """Make a call again that failed because a worker died, or raise the error; None where all who tried died."""
+        """Make a call again that failed because a worker died, or raise the error; None where every worker died."""
         ...
 
 
 def each_result(
     engine: Engine, function: Callable[..., Result], tasks: Iterator[Task]
 ) -> Iterator[tuple[Task, Result | None]]:
-    """Call a function, which raises nothing, for every task, in any order; None where all workers who tried died."""
+    """Call a function, which raises nothing, for every task, in any order; None where every worker that tried died."""
     under_way: dict[Future[Result], Task] = {}
     while True:
         while len(under_way) < AHEAD * max(1, engine.workers()) and (task := next(tasks, None)) is not None:
@@ -73,7 +73,9 @@ def each_result(
             return
         done = wait(under_way, timeout=WAITING, return_when=FIRST_COMPLETED).done
         if not done and not engine.workers():
-            raise EngineError(f"The engine has no workers for {WAITING} s. Start some, and run this again to go on.")
+            raise EngineError(
+                f"The worker backend has had no workers for {WAITING} s. Start some, and run this again to go on."
+            )
         forgotten = not done and engine.idle()
         for future in list(under_way) if forgotten else done:
             task = under_way.pop(future)
@@ -111,7 +113,7 @@ def processes(count: int) -> ProcessPoolExecutor:
 
 
 def stay_with(parent: int) -> None:
-    """End this process when its parent is no more: if that is killed, nobody tells its workers."""
+    """End this process when its parent has ended: if that is killed, nothing tells its workers."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -207,7 +209,7 @@ class Cluster:
 
 
 def lost(error: Exception) -> EngineError:
-    """The scheduler has gone, or its workers cannot do the work."""
+    """The scheduler is gone, or its workers cannot do the work."""
     return EngineError(f"The cluster was lost ({type(error).__name__}). Run this again to go on.")
 
 
@@ -224,7 +226,7 @@ def client_of(host: str, port: int) -> Iterator[Any]:
         from distributed import Client
     except ImportError:
         raise MissingExtraError("A cluster needs the distributed package: pip install 'hideseek[dask]'.") from None
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what goes wrong, our errors tell
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # our own errors say what goes wrong
     place = f"{host}:{port}"
     try:
         # a scheduler speaks first; a client would wait for ever for something else that listens there
@@ -232,7 +234,9 @@ def client_of(host: str, port: int) -> Iterator[Any]:
             probe.recv(1)
         client = Client(f"tcp://{place}", timeout=CONNECTING, set_as_default=False)
     except OSError as error:
-        raise EngineError(f"No Dask scheduler answers at {place} ({error}).") from None
+        raise EngineError(
+            f"The worker backend is unreachable: no Dask scheduler answers at {place} ({error})."
+        ) from None
     with client:
         if not client.nthreads():
             way_out = f"Start some: dask worker tcp://{place} --nthreads 1"

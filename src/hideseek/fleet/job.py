@@ -15,7 +15,7 @@ from hideseek.codebook.codebook import Codebook, codebook_from
 from hideseek.designing.designer import design
 from hideseek.errors import HideseekError, broken_rule, without_value
 from hideseek.game.budget import budget_through_time, parsed_budget
-from hideseek.metrics import MetricName, metric_of
+from hideseek.metrics import metric_of
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import STEP, regions_of
 from hideseek.model.regions import Grid
@@ -23,6 +23,7 @@ from hideseek.model.scenario import Scenario
 from hideseek.solvers.certificate import relative_gap
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, whole_number
+from hideseek.util.choices import MetricName
 from hideseek.util.estimates import Estimate
 from hideseek.util.time_steps import checked_step
 
@@ -30,14 +31,36 @@ EARTH = (-90.0, 90.0, -180.0, 180.0)
 
 
 @checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """One design for every privacy metric and budget, the same for all users.
 
-    The grid has so many rows and columns in the ``box`` (south, north, west, east; around each user's own fixes if
-    None). Budgets are numbers, or percentages of what it takes to tell nothing; ``memory`` and ``gaps`` are those of
-    ``Scenario.past_present`` and :func:`hideseek.designing.designer`.
+    Parameters
+    ----------
+    grid : (int, int)
+        Rows and columns.
+    box : (float, float, float, float), optional
+        South, north, west and east of the grid, in degrees; around each user's own fixes if not given.
+    step : str
+        Length of a time step.
+    memory : int
+        Releases that the adversary remembers, as in :meth:`hideseek.Scenario.past_present`.
+    gaps : int
+        Longest gap, in accesses, after which a codebook goes on, as in :func:`hideseek.design`.
+    privacy : tuple of str
+        Names of the metrics of the adversary's error.
+    quality : str
+        Name of the metric of the loss of quality.
+    budgets : tuple of str or float
+        Expected losses per access: numbers, or percentages of the saturating budget, at which releases reveal nothing.
 
+    Raises
+    ------
+    ParameterError
+        If a value breaks its rule: here, and not for every user.
+
+    Examples
+    --------
     >>> Job(privacy=("hamming", "euclid"), budgets=("20%", 0.5)).designs
     (('hamming', '20%'), ('hamming', '0.5'), ('euclid', '20%'), ('euclid', '0.5'))
     """
@@ -86,8 +109,8 @@ def plain_budget(text: str, owner: str) -> str:
 class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One design of one user in the table of labels; its numbers are those of a codebook and of its label.
 
-    ``gap`` is the largest relative distance, over the stages of the codebook, of the privacy reached to the bound that
-    nothing exceeds; ``seconds`` are those of a core; ``reason`` tells why there is no codebook.
+    ``gap`` is the largest relative distance, over the stages of the codebook, between the privacy reached and the bound
+    that nothing exceeds; ``seconds`` are CPU time; ``reason`` tells why there is no codebook.
     """
 
     user: str

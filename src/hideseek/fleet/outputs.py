@@ -1,4 +1,4 @@
-"""The folder of a fleet, on this machine or anywhere fsspec reaches: written so that a killed run can go on.
+"""The results of a fleet in a folder, written so that a killed run can go on.
 
 ``fleet.json`` says what is done; ``codebooks/DESIGN/USER.hideseek`` are the results; ``done/USER.json`` comes last of
 all that belongs to a user, with the user's rows of the table and the digests by which a change is seen;
@@ -7,7 +7,6 @@ all that belongs to a user, with the user's rows of the table and the digests by
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import io
 import os
@@ -16,24 +15,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
-from itertools import islice
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import msgspec
 
-from hideseek.errors import HideseekError, MissingExtraError, OutputError, broken_rule
+from hideseek.errors import OutputError, broken_rule
+from hideseek.fleet.folder import TOGETHER, Folder, batched
 from hideseek.fleet.job import FleetRow, Job, Result
-from hideseek.util.private_files import UNFINISHED, write_privately
+from hideseek.util.private_files import UNFINISHED
 
-if TYPE_CHECKING:  # both take long to import
+if TYPE_CHECKING:  # takes long to import
     import pyarrow as pa
-    from fsspec import AbstractFileSystem
 
-Item = TypeVar("Item")
 SCHEMA = 2
 LONGEST = 100  # characters of a user in a file name
-TOGETHER = 100  # files read at a time: a codebook may have megabytes
 NAMED = 5  # users in an error
 PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
 ABOUT, LABELS = "fleet.json", "labels.parquet"
@@ -56,122 +52,51 @@ class Mark(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Outputs:
-    """A folder by its path or address; files on this machine are whole or not there, and their owner's only."""
+    """What a job has written, and for whom nothing is left to do."""
 
     def __init__(self, url: str | os.PathLike[str], job: Job) -> None:
         self.job = job
         self.about = msgspec.json.encode({"schema": SCHEMA, "hideseek": version("hideseek"), **asdict(job)})
-        self.fs, self.root = file_system(url)
-        self.local = "file" in self.fs.protocol
-        self.handle: int | None = None  # of the folder, while it is taken
-
-    def path(self, name: str) -> str:
-        """Where a file of the folder is."""
-        return f"{self.root}/{name}"
-
-    def address(self, name: str) -> str:
-        """By what name anybody finds a file of the folder."""
-        return self.path(name) if self.local else str(self.fs.unstrip_protocol(self.path(name)))
+        self.folder = Folder(url)
 
     def apart_from(self, data: Path) -> None:
         """Refuse a folder whose files would be read with the data, or written into it."""
-        if not self.local:
+        if not self.folder.local:
             return
-        with self.reached():
+        with self.folder.reached():
             read = data.resolve()
-            written = [Path(self.path(name)).resolve() for name in (ABOUT, LABELS, "codebooks", "done")]
+            written = [Path(self.folder.path(name)).resolve() for name in (ABOUT, LABELS, "codebooks", "done")]
         if any(one.is_relative_to(read) or read.is_relative_to(one) for one in written):
             rule = "a folder apart from the data: the next run would take its files for users"
-            raise broken_rule("out", "fleet", rule, f"{self.root}, with data in {data}", "Give another folder.")
-
-    @contextmanager
-    def reached(self) -> Iterator[None]:
-        """Tell in one way what goes wrong with a disk, or with a store, each of which has errors of its own."""
-        try:
-            if self.handle is not None and not is_at(self.handle, self.root):
-                moved = f"The folder {self.address('')} for the results was moved or replaced during the run."
-                raise OutputError(
-                    f"{moved} Put it back, or give where it is now as 'out', and run this again to go on."
-                )
-            yield
-        except HideseekError:
-            raise
-        except Exception as error:
-            why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
-            raise OutputError(f"The folder {self.address('')} for the results cannot be used: {why}.") from error
-
-    def write(self, name: str, content: bytes) -> None:
-        """Write a file; on an object store it is whole or not there by itself."""
-        with self.reached():
-            if self.local:
-                for folder in reversed(PurePosixPath(name).parents):  # their names are those of users
-                    Path(self.path(str(folder))).mkdir(mode=0o700, exist_ok=True)
-                write_privately(Path(self.path(name)), content)
-                return
-            self.fs.makedirs(self.path(name).rpartition("/")[0], exist_ok=True)
-            self.fs.pipe_file(self.path(name), content)
-
-    def remove(self, name: str) -> None:
-        """Make sure that a file is not there."""
-        with self.reached():
-            if self.fs.exists(self.path(name)):
-                self.fs.rm_file(self.path(name))
-
-    def found(self) -> dict[str, int]:
-        """The files in the folder with their sizes."""
-        with self.reached():
-            self.fs.invalidate_cache()
-            files = self.fs.find(self.root, detail=True)
-        return {name.removeprefix(self.root).lstrip("/"): about["size"] for name, about in files.items()}
-
-    def read(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """The contents of those files that are there, several at a time where the store can do so."""
-        for some in batched(names, TOGETHER):
-            with self.reached():
-                contents = self.fs.cat_ranges([self.path(name) for name in some], None, None)
-                for content in contents:
-                    if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
-                        raise content
-            yield from ((name, got) for name, got in zip(some, contents, strict=True) if isinstance(got, bytes))
+            raise broken_rule("out", "fleet", rule, f"{self.folder.root}, with data in {data}", "Give another folder.")
 
     @contextmanager
     def taken(self) -> Iterator[None]:
         """Have the folder for this job: refuse one that cannot be written to, holds another job, or is in use."""
-        if not self.local:
+        with self.folder.taken():
             self.begin()
             yield
-            return
-        with self.reached():
-            Path(self.root).mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            lock(self.handle, self.root)
-            self.begin()
-            yield
-        finally:
-            os.close(self.handle)
-            self.handle = None
 
     def begin(self) -> None:
         """Say what is done here; what a killed run left half written goes."""
-        before = self.found()
+        before = self.folder.found()
         if any(map(RESULT.fullmatch, before)) and not self.tells_this_job():
             got = f"results without a readable {ABOUT}, which tells their job,"
             again = f"Put {ABOUT} back: the same command writes it first of all into an empty folder."
             raise broken_rule("out", "fleet", ONE_JOB, got, f"{again} Or give another folder.")
         for name in filter(HALF_WRITTEN.fullmatch, before):
-            self.remove(name)
+            self.folder.remove(name)
         self.tell_job()
 
     def tell_job(self) -> None:
         """Say what is done here."""
-        self.write(ABOUT, msgspec.json.format(self.about, indent=2) + b"\n")
+        self.folder.write(ABOUT, msgspec.json.format(self.about, indent=2) + b"\n")
 
     def tells_this_job(self) -> bool:
         """Whether it is said what is done here; refused if that is another job."""
         ours = msgspec.json.decode(self.about, type=dict[str, Any])
         try:
-            theirs = msgspec.json.decode(dict(self.read([ABOUT])).get(ABOUT, b""), type=dict[str, Any])
+            theirs = msgspec.json.decode(dict(self.folder.read([ABOUT])).get(ABOUT, b""), type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError):
             return False
         differ = [name for name in theirs | ours if theirs.get(name) != ours.get(name)]
@@ -183,13 +108,13 @@ class Outputs:
 
     def finish(self, user: str, digest: str, results: Sequence[Result]) -> None:
         """Write all that belongs to a user, and at last that it is there; what other traces gave goes first."""
-        self.remove(mark_name(user))
+        self.folder.remove(mark_name(user))
         books = {(row.privacy_metric, row.budget): content for row, content in results if content}
         for design in self.job.designs:
             if design in books:
-                self.write(codebook_name(user, *design), books[design])
+                self.folder.write(codebook_name(user, *design), books[design])
             else:
-                self.remove(codebook_name(user, *design))
+                self.folder.remove(codebook_name(user, *design))
         rows = [
             msgspec.structs.replace(
                 row,
@@ -201,7 +126,7 @@ class Outputs:
             for row, book in results
         ]
         mark = Mark(user, digest, rows)
-        self.write(mark_name(user), msgspec.json.encode(msgspec.structs.replace(mark, seal=self.seal_of(mark))))
+        self.folder.write(mark_name(user), msgspec.json.encode(msgspec.structs.replace(mark, seal=self.seal_of(mark))))
 
     def seal_of(self, mark: Mark) -> str:
         """What is the same only where the mark and the job are."""
@@ -209,13 +134,13 @@ class Outputs:
 
     def marks(self, users: Iterable[str]) -> Iterator[Mark]:
         """The marks of those users that are finished: all that was written for them is there, as it was written."""
-        there = self.found()
+        there = self.folder.found()
         for some in batched((user for user in users if mark_name(user) in there), TOGETHER):
-            contents = dict(self.read(map(mark_name, some)))
+            contents = dict(self.folder.read(map(mark_name, some)))
             marks = [mark for user in some if (mark := self.mark_of(user, contents.get(mark_name(user), b"")))]
             books = [(row.codebook, row.bytes) for mark in marks for row in mark.rows if row.codebook]
             # a file of another size is another one, and perhaps too large to be read
-            whole = self.read(name for name, size in books if there.get(name) == size)
+            whole = self.folder.read(name for name, size in books if there.get(name) == size)
             digests = {name: hashlib.sha256(content).hexdigest() for name, content in whole}
             for mark in marks:
                 if all(digests.get(row.codebook) == row.sha256 for row in mark.rows if row.codebook):
@@ -232,7 +157,7 @@ class Outputs:
     def departed(self, users: Iterable[str]) -> int:
         """How many others than these users were finished here by a run before."""
         here = {mark_name(user) for user in users}
-        return sum(name.startswith("done/") and name not in here for name in self.found())
+        return sum(name.startswith("done/") and name not in here for name in self.folder.found())
 
     def assemble(self, users: Sequence[str]) -> pa.Table:
         """Put the labels of users together in one file, and return them; refused if any user is not finished."""
@@ -248,49 +173,14 @@ class Outputs:
         present = set(table["user"].to_pylist())
         if lost := [user for user in users if user not in present]:
             who = ", ".join(lost[:NAMED]) + (f", and {len(lost) - NAMED} more" if len(lost) > NAMED else "")
-            what = (
-                f"The results of {len(lost)} of {len(users)} users are not in {self.address('')} as they were written"
-            )
-            raise OutputError(f"{what}: {who}. Run this again to go on.")
+            what = f"The results of {len(lost)} of {len(users)} users are not in {self.folder.address('')}"
+            raise OutputError(f"{what} as they were written: {who}. Run this again to go on.")
         content = io.BytesIO()
         parquet.write_table(table, content)
         if not self.tells_this_job():  # lost during the run; all that is in the table is sealed with the job
             self.tell_job()
-        self.write(LABELS, content.getvalue())
+        self.folder.write(LABELS, content.getvalue())
         return table
-
-
-def is_at(handle: int, path: str) -> bool:
-    """Whether an open folder is the one at this path."""
-    try:
-        return os.path.samestat(os.fstat(handle), Path(path).stat())
-    except FileNotFoundError:
-        return False
-
-
-def lock(handle: int, folder: str) -> None:
-    """Refuse a folder that another process on this machine has; some network disks cannot tell."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise broken_rule("out", "fleet", "a folder in which no other fleet is at work", folder) from None
-    except OSError:
-        return
-
-
-def file_system(url: str | os.PathLike[str]) -> tuple[AbstractFileSystem, str]:
-    """The file system of a path or an address, and where on it that is."""
-    from fsspec.core import url_to_fs
-
-    try:
-        if not os.fspath(url):
-            raise ValueError("nothing")
-        fs, root = url_to_fs(os.fspath(url))
-    except ImportError as error:
-        raise MissingExtraError(f"Writing to {url} needs another package: {error}.") from None
-    except (TypeError, ValueError) as error:
-        raise broken_rule("out", "fleet", "a folder, or an address that fsspec knows", f"{url!r} ({error})") from None
-    return fs, root
 
 
 def mark_name(user: str) -> str:
@@ -314,10 +204,3 @@ def file_name(user: str) -> str:
     if len(quoted) <= LONGEST:
         return quoted
     return f"{quoted[:LONGEST]}-{hashlib.sha256(encoded).hexdigest()}"
-
-
-def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Lists of so many items."""
-    iterator = iter(items)
-    while some := list(islice(iterator, size)):
-        yield some

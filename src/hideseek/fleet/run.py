@@ -8,29 +8,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hideseek.errors import TraceError
-from hideseek.fleet.engines import each_result, engine_of
+from hideseek.fleet.engines import Engine, each_result, engine_of
 from hideseek.fleet.job import FleetRow, Job, protect
 from hideseek.fleet.outputs import LABELS, Mark, Outputs
 from hideseek.storage.sealed_file import checked_path
-from hideseek.traces.user_store import spooled
+from hideseek.traces.user_store import Spool, spooled
 from hideseek.util.boundary import checked
+from hideseek.util.display import html_table
 from hideseek.util.progress import Advance
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 DIED = "every worker that tried it died"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fleet:
-    """What became of the ``users`` of a data set; the rest stands in the table ``labels``, one row a design.
+    """What became of the ``users`` of a data set; the rest is in the table ``labels``, one row per design.
 
-    ``reused`` of them were finished by a run before; ``reasons`` counts the ``unusable`` ones, who have no codebook;
-    ``departed`` others, no longer in the data, were finished by a run before, and their files are still there.
-    ``kept`` is the mean share of the ceiling that is left over all codebooks (None where there is none), ``seconds``
-    what a user with codebooks took of a core in the mean. Users were ``told_apart_by`` what
-    :class:`hideseek.ReadReport` says.
+    ``reused`` of them were finished by an earlier run; ``reasons`` counts the ``unusable`` ones, who have no codebook;
+    ``departed`` others, no longer in the data, were finished by an earlier run, and their files are still there.
+    ``kept`` is the average share of the ceiling that is left over all codebooks (None where there is none),
+    ``seconds`` the CPU time per user with codebooks, on average. Users were ``told_apart_by`` what
+    :class:`hideseek.traces.ReadReport` says.
     """
 
     labels: str
@@ -44,11 +46,29 @@ class Fleet:
     seconds: float | None
     told_apart_by: str
 
+    def to_frame(self) -> pd.DataFrame:
+        """The table of labels, one row per design of a user."""
+        import pandas as pd
+
+        return pd.read_parquet(self.labels)
+
+    def __repr__(self) -> str:
+        kept = "" if self.kept is None else f", {self.kept:.1%} of the ceiling kept on average"
+        return f"Fleet of {self.users} users: {self.codebooks} codebooks, {self.unusable} unusable{kept}"
+
+    def _repr_html_(self) -> str:
+        facts: dict[str, object] = {"users": self.users, "codebooks": self.codebooks}
+        if self.kept is not None:
+            facts["kept of the ceiling, on average"] = f"{self.kept:.1%}"
+        facts |= {f"unusable: {reason}": count for reason, count in self.reasons.items()}
+        return html_table("Fleet", facts | {"labels": self.labels})
+
 
 @checked
 def run_fleet(
     data: str | os.PathLike[str],
     out: str | os.PathLike[str],
+    *,
     job: Job | None = None,
     workers: int | None = None,
     engine: str = "joblib",
@@ -56,22 +76,40 @@ def run_fleet(
 ) -> Fleet:
     """Learn, design and evaluate for every user of a data set, and write the codebooks and a table of labels.
 
-    ``data`` is what :func:`hideseek.read_traces` reads, ``out`` a folder, or an address that fsspec knows. The engine
-    is ``"joblib"``, so many ``workers`` on this machine (default: one a core), or ``"dask://HOST:PORT"``; the results
-    depend neither on it, nor on the number of workers. A user who cannot be used stands in the table with the reason.
     Called again with the same folder and job, it does what is missing or no longer as it was written. At the end all
-    results are compared with their digests, and an :class:`hideseek.OutputError` names whose are not there.
-    ``progress`` is called with what is being done, how much is done and how much there is (0: not known).
+    results are compared with their digests.
 
+    Parameters
+    ----------
+    data, out : path or str
+        What :func:`hideseek.read_traces` reads; a folder, or an address that fsspec knows.
+    job : Job, optional
+        What to do for each user.
+    workers, engine : int, str, optional
+        Processes (default: one per core); the worker backend, ``"joblib"`` or ``"dask://HOST:PORT"``.
+    progress : callable, optional
+        Called with what is being done, how much is done, and of how much (0: not known).
+
+    Returns
+    -------
+    Fleet
+        What became of the users, the same for every backend. One who cannot be used is in the table with the reason.
+
+    Raises
+    ------
+    EngineError, OutputError
+        If the worker backend is unreachable or lost; if results cannot be written, or are no longer there in the end.
+
+    Examples
+    --------
     >>> from hideseek.traces.city import synthetic_city
     >>> synthetic_city(people=2, days=2).to_csv("city.csv", index=False)
-    >>> found = run_fleet("city.csv", "protected", Job(grid=(2, 2), privacy=("hamming",)), workers=1)
+    >>> found = run_fleet("city.csv", "protected", job=Job(grid=(2, 2), privacy=("hamming",)), workers=1)
     >>> found.users, found.codebooks, found.unusable
     (2, 2, 0)
-    >>> import pandas
-    >>> pandas.read_parquet(found.labels)["codebook"].tolist()
+    >>> found.to_frame()["codebook"].tolist()
     ['codebooks/hamming-20%/person-000.hideseek', 'codebooks/hamming-20%/person-001.hideseek']
-    >>> run_fleet("city.csv", "protected", Job(grid=(2, 2), privacy=("hamming",)), workers=1).reused
+    >>> run_fleet("city.csv", "protected", job=Job(grid=(2, 2), privacy=("hamming",)), workers=1).reused
     2
     """
     job = Job() if job is None else job
@@ -86,19 +124,24 @@ def run_fleet(
         outputs.taken(),
         spooled(source, progress=lambda files: tell("reading", files, 0)) as spool,
     ):
-        digests = spool.unusable | {user: spool.digest(user) for user in spool.users}
-        finished = {mark.user for mark in outputs.marks(digests) if is_finished(mark, digests[mark.user])}
-        for user in spool.unusable.keys() - finished:
-            outputs.finish(user, digests[user], [(FleetRow(user=user, fixes=0, reason=spool.unusable[user]), b"")])
-        missing = [user for user in spool.users if user not in finished]
-        before, tasks = len(digests) - len(missing), ((user, spool[user], job) for user in missing)
-        tell("users", before, len(digests))
-        for done, ((user, traces, _), results) in enumerate(each_result(hands, protect, tasks), start=before + 1):
-            outputs.finish(user, digests[user], results or [(FleetRow(user=user, fixes=len(traces), reason=DIED), b"")])
-            tell("users", done, len(digests))
-        table = outputs.assemble(sorted(digests))
-        departed = outputs.departed(digests)
-        return summary(table, outputs.address(LABELS), len(finished), departed, spool.told_apart_by)
+        return protect_all(spool, outputs, hands, tell)
+
+
+def protect_all(spool: Spool, outputs: Outputs, engine: Engine, tell: Advance) -> Fleet:
+    """Do what is missing, user after user, and put the labels together."""
+    digests = spool.unusable | {user: spool.digest(user) for user in spool.users}
+    finished = {mark.user for mark in outputs.marks(digests) if is_finished(mark, digests[mark.user])}
+    for user in spool.unusable.keys() - finished:
+        outputs.finish(user, digests[user], [(FleetRow(user=user, fixes=0, reason=spool.unusable[user]), b"")])
+    missing = [user for user in spool.users if user not in finished]
+    before, tasks = len(digests) - len(missing), ((user, spool[user], outputs.job) for user in missing)
+    tell("users", before, len(digests))
+    for done, ((user, traces, _), results) in enumerate(each_result(engine, protect, tasks), start=before + 1):
+        outputs.finish(user, digests[user], results or [(FleetRow(user=user, fixes=len(traces), reason=DIED), b"")])
+        tell("users", done, len(digests))
+    table = outputs.assemble(sorted(digests))
+    departed = outputs.departed(digests)
+    return summary(table, outputs.folder.address(LABELS), len(finished), departed, spool.told_apart_by)
 
 
 def is_finished(mark: Mark, digest: str) -> bool:

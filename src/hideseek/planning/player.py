@@ -11,7 +11,7 @@ from hideseek.model.belief import updated
 from hideseek.model.profile import drawn
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
-from hideseek.solvers.belief_program import Play, BeliefProgram
+from hideseek.solvers.belief_program import BeliefProgram, Play
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.tie_break import prefer
 from hideseek.util.arrays import FloatArray

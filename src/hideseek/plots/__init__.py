@@ -1,1 +1,4 @@
-"""Figures for results and reports. Imports ``model`` and ``util``; matplotlib is loaded when something is drawn."""
+"""Figures, by what they show: ``maps``, ``curves``, ``through_time``, ``comparisons``, ``paper_figures``; ``style`` is
+how they look. The only package that imports matplotlib, which is loaded only when something is drawn. Imports
+``model`` and ``util``.
+"""

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hideseek.plots.figures import COLOURS, ORANGE, STYLE
+from hideseek.plots.style import COLOURS, ORANGE, STYLE
 from hideseek.util.estimates import Estimate
 
 

@@ -6,7 +6,8 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from hideseek.model.regions import Regions
-from hideseek.plots.figures import COLOURS, Panel, draw_map
+from hideseek.plots.maps import Panel, draw_map
+from hideseek.plots.style import COLOURS
 from hideseek.util.arrays import FloatArray
 
 

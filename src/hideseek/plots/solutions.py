@@ -7,7 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hideseek.plots.figures import COLOURS, STYLE, Envelopes
+from hideseek.plots.curves import Envelopes
+from hideseek.plots.style import COLOURS, STYLE
 from hideseek.util.arrays import FloatArray
 
 

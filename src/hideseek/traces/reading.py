@@ -17,15 +17,12 @@ from pathlib import Path, PurePath
 import pandas as pd
 
 from hideseek.errors import TraceError, UnusableFileError, broken_rule
+from hideseek.errors import TraceWarning as TraceWarning
 from hideseek.traces.archives import DAMAGE, HEAD, files_in, legible
 from hideseek.traces.formats import FORMATS, READERS, not_recognised, recognise, text_of
 from hideseek.traces.table import in_order, sift_blocks
 from hideseek.traces.users import told_apart, user_of
 from hideseek.util.boundary import checked
-
-
-class TraceWarning(UserWarning):
-    """Some rows or files of an input could not be read; the rest was."""
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from typing import IO
 import numpy as np
 import pandas as pd
 
-from hideseek.errors import OutputError, TraceError
-from hideseek.traces.reading import FileRead, TraceWarning, each_file
+from hideseek.errors import OutputError, TraceError, TraceWarning
+from hideseek.traces.reading import FileRead, each_file
 from hideseek.traces.table import in_order
 from hideseek.traces.users import told_apart
 

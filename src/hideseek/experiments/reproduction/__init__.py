@@ -1,1 +1,1 @@
-"""The paper's evaluation, made again: its three results, its findings checked, and the pages that show them."""
+"""The paper's evaluation, repeated: its three results, its findings checked, and the pages that show them."""

@@ -1,4 +1,4 @@
-"""What the paper says of its figures, and what it leaves open: claims that hold or do not, with the numbers."""
+"""What the paper says about its figures, and what it leaves open: claims that hold or do not, with the numbers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pandas as pd
 from hideseek.experiments.reproduction.numbers import LAST, MIDDLE, Optimum
 from hideseek.model.regions import Grid
 from hideseek.util.arrays import FloatArray
+from hideseek.util.display import html_table
 
 EXACT = 1e-9  # what is worked out exactly may be off by rounding only
 CERTIFIED = 1e-6  # of a probability, to which the programs are solved
@@ -39,11 +40,11 @@ class Finding:
         return "PASS" if self.passed else "FAIL"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reproduction:
-    """The results as tables, one row a number, and how they were come by.
+    """The results as tables, one row per number, and how they were obtained.
 
-    ``names`` are the users who were drawn, ``users`` tells of their days, ``candidates`` of everybody's who could be.
+    ``names`` are the users who were drawn, ``users`` describes their days, ``candidates`` the days of all who could be.
     ``sporadic``, ``location`` and ``transition`` are the paper's three results, and ``programs`` games of all three
     solved by linear programs.
     """
@@ -64,6 +65,17 @@ class Reproduction:
         """What the paper says of its figures, and what it leaves open, checked on these."""
         return findings_of(self)
 
+    def to_frame(self) -> pd.DataFrame:
+        """The findings, one per row: ``name``, ``passed``, ``figure``, ``rule`` and ``paper``."""
+        return pd.DataFrame([vars(one) for one in self.findings])
+
+    def __repr__(self) -> str:
+        passed = sum(one.passed for one in self.findings)
+        return f"Reproduction on {len(self.users)} users: {passed} of {len(self.findings)} findings hold"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), {one.name: f"{one.verdict}: {one.figure}" for one in self.findings})
+
 
 def findings_of(found: Reproduction) -> tuple[Finding, ...]:
     """All findings, in the order of the paper."""
@@ -81,7 +93,7 @@ def findings_of(found: Reproduction) -> tuple[Finding, ...]:
 
 
 def below_the_diagonal(found: Reproduction) -> Finding:
-    """Remembering the release before never makes the adversary err more, whichever optimum is attacked."""
+    """Remembering the release before never makes the adversary's expected error larger, for any optimum."""
     table = found.sporadic
     excess = (table["aware"] - table["sporadic"]).max()
     figure = f"largest excess over the diagonal {max(excess, 0):.1e} at {len(table)} points"
@@ -92,7 +104,7 @@ def below_the_diagonal(found: Reproduction) -> Finding:
 def monotone(found: Reproduction) -> Finding:
     """More budget never gives less privacy, in the second and the third figure.
 
-    A theorem for the third and after a fixed history; for the mean of the second it depends on the optima before.
+    A theorem for the third and after a fixed history; for the average of the second it depends on the optima before.
     """
     location = changes(of_the_coin(found.location), ["user", "step"], 1)
     steps = np.r_[location, changes(found.transition, ["user", "route"], 1)]
@@ -229,7 +241,7 @@ def choice_moves_the_figures(found: Reproduction) -> list[Finding]:
         ("second", f"privacy at t = {LAST}", last, "privacy"),
     ):
         share = movement(table, column)
-        figure = f"{what}: by {share.mean():.1%} in the mean, by up to {share.max():.1%}, between optima"
+        figure = f"{what}: by {share.mean():.1%} on average, by up to {share.max():.1%}, between optima"
         name, rule = f"the choice of optimum moves the {number} figure", f"by more than {MOVES:.0%}"
         checked.append(Finding(name, bool(share.max() > MOVES), figure, rule))
     return checked
@@ -252,12 +264,12 @@ def compared(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def right_choice_costs_nothing(found: Reproduction) -> Finding:
-    """With the optimum that tells least, the second figure keeps what the sporadic one promises."""
+    """With the optimum that reveals the least, the second figure keeps what the sporadic one promises."""
     table = found.location[found.location["choice"] == Optimum.UNINFORMATIVE]
     privacy = table.set_index(["user", "budget", "step"])["privacy"].unstack("step")
     kept = (privacy[LAST] / privacy[1])[privacy[1] > 0]
-    figure = f"of the privacy at t = 1, {kept.mean():.2%} is left at t = {LAST} in the mean, {kept.min():.2%} at least"
-    name, rule = "the least telling optimum keeps the privacy", f"{KEPT:.0%} at least"
+    figure = f"of the privacy at t = 1, {kept.mean():.2%} is left at t = {LAST} on average, {kept.min():.2%} at least"
+    name, rule = "the least revealing optimum keeps the privacy", f"{KEPT:.0%} at least"
     return Finding(name, bool(kept.min() >= KEPT), figure, rule)
 
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from hideseek.experiments.report import Section, Table, html_report
 from hideseek.experiments.reproduction.findings import Finding, Reproduction, compared, of_the_coin
 from hideseek.experiments.reproduction.numbers import LAST
 from hideseek.experiments.reproduction.robustness_study import SHARE, kept_of_claim
 from hideseek.experiments.user_days import COVERED, STEPS_A_DAY
-from hideseek.plots.figures import attacks_figure, location_figure, robustness_figure, save, transition_figure
+from hideseek.plots.paper_figures import attacks_figure, location_figure, robustness_figure, transition_figure
+from hideseek.plots.style import save
 from hideseek.util.harmless import csv_bytes
 from hideseek.util.private_files import write_privately
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 TITLE = "Hide and seek, played again"
 KNOWS = {"the same": "the profile of the mechanism", "the attacked": "the attacked days"}
-REMEMBERS = {"one": "one release", "all": "everything exposed so far"}
-PAPERS_PLACES = 23.4  # visited by a user in the paper, in the mean
+REMEMBERS = {"one": "one release", "all": "every release so far"}
+PAPERS_PLACES = 23.4  # visited by a user in the paper, on average
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +73,8 @@ def sections_of(found: Reproduction, drawn: tuple[Drawn, Drawn, Drawn], robust: 
     return [
         Section(
             "The findings",
-            "What the paper says of its figures, in its own words with the section, and what it leaves open, checked "
-            "on these users. A number is in probability of error, between 0 and 1, unless it says otherwise.",
+            "What the paper says about its figures, in its own words with the section, and what it leaves open, "
+            "checked on these users. A number is in probability of error, between 0 and 1, unless it says otherwise.",
             table=findings_table(found.findings),
         ),
         Section(
@@ -81,20 +85,22 @@ def sections_of(found: Reproduction, drawn: tuple[Drawn, Drawn, Drawn], robust: 
             table=users_table(found.users),
         ),
         Section(
-            "1. A mechanism for single places, attacked along a way",
-            "The best mechanism for single places, used at every step. Whoever remembers the release before errs less "
-            "than it promises: every point lies below the diagonal, until the budget pays for telling nothing at all. "
-            "How far below is not a property of the user and the budget alone. On the right are four mechanisms that "
-            "are all optimal for single places; the paper does not say which one it attacked.",
+            "1. A mechanism for single places, attacked along a trajectory",
+            "The best mechanism for single places, used at every step. An adversary who remembers the release before "
+            "errs less than it promises: every point lies below the diagonal, up to the saturating budget, at which "
+            "releases reveal nothing. How far below is not a property of the user and the budget alone. On the right "
+            "are four mechanisms that are all optimal for single places; the paper does not say which one it "
+            "attacked.",
             figures=sporadic,
         ),
         Section(
             "2. The current place, after the exposure before",
-            "The best mechanism after every exposure, in the mean over these. Curves rise to a plateau, which is the "
-            "prior risk of the user: there the mechanism tells nothing, so that nothing is remembered either. Before "
-            "it they may bend either way, since the law of what was exposed changes with the budget; after a fixed "
-            "exposure they are concave. On the right, the same privacy as a share of what would be had if nothing had "
-            "been exposed before. Mechanisms chosen among the optimal ones with the next step in mind keep nearly all.",
+            "The best mechanism after every release, on average over these. Curves rise to a plateau, which is the "
+            "prior risk of the user: there releases reveal nothing, so that nothing is remembered either. Before it "
+            "they may bend either way, since the distribution of releases changes with the budget; after a fixed "
+            "release they are concave. On the right, the same privacy as a share of what would be had if nothing had "
+            "been exposed before. Mechanisms chosen among the optimal ones with the next step in mind keep nearly "
+            "all.",
             figures=location,
         ),
         Section(
@@ -118,7 +124,7 @@ def robustness_of(left: pd.DataFrame) -> tuple[list[Drawn], Section]:
     """What is left of the claim when people do not move as their profiles say, as a figure and as a section."""
     heading = "When people do not move as their profiles say"
     if not len(left):
-        return [], Section(heading, "Nobody has enough full days to learn from some and to attack others.")
+        return [], Section(heading, "No user has enough full days to learn from some and to attack others.")
     kept = kept_of_claim(left)
     drawn = Drawn("robustness", robustness_figure(kept), "Privacy left on other days, as a share of what was claimed")
     spent = (left["quality_loss"] / left["budget"]).groupby(left["days"]).mean()
@@ -134,8 +140,8 @@ def robustness_of(left: pd.DataFrame) -> tuple[list[Drawn], Section]:
         for days, adversary, memory, mean, count, low, high in kept.itertuples(index=False)
     )
     header = (
-        "he knows",
-        "and guesses from",
+        "the adversary knows",
+        "and remembers",
         "days learned from",
         "privacy lost",
         "95 % interval",
@@ -143,11 +149,12 @@ def robustness_of(left: pd.DataFrame) -> tuple[list[Drawn], Section]:
     )
     return [drawn], Section(
         heading,
-        "The best mechanism for single places, by distance, of a profile that was learned from a few days, with "
-        f"{SHARE:.0%} of the budget at which nothing is told. Other days of {left['user'].nunique()} users are exposed "
-        "through it. The claim is what the adversary would err by if they moved like the profile and he knew it; what "
-        "is lost of it on those days is in shares of the claim. One adversary knows the profile that the mechanism was "
-        "made for, the other learned his from the very days that he attacks, which is better than any user's can be.",
+        "The best mechanism for single places, in metres, of a profile that was learned from a few days, with "
+        f"{SHARE:.0%} of the saturating budget, at which releases reveal nothing. Other days of "
+        f"{left['user'].nunique()} users are exposed through it. The claim is the adversary's expected error if they "
+        "moved like a profile that the adversary knows; what is lost of it on those days is in shares of the claim. "
+        "One adversary knows the profile that the mechanism was made for, the other learned one from the very days "
+        "that are attacked, which is better than any user's can be.",
         table=Table(header, rows, words=2),
         figures=[(drawn.figure, drawn.words)],
     )
@@ -198,13 +205,13 @@ def choices_table(found: Reproduction) -> Table:
         f"have a day with a fix in the box in {COVERED:.0%} of its steps, and in two cells or more",
         "which day": f"the one with the most steps covered, from midnight to midnight, {found.clock} from UTC",
         "which box": f"latitudes {grid.south:g} to {grid.north:g}, longitudes {grid.west:g} to {grid.east:g}, "
-        f"{grid.rows} x {grid.columns} cells, in which a user visits {places:.1f} places in the mean (in the paper "
+        f"{grid.rows} x {grid.columns} cells, in which a user visits {places:.1f} places on average (in the paper "
         f"{PAPERS_PLACES})",
         "steps with many fixes, or none": "the first fix counts; what follows a gap follows what came before it",
-        "the end of the day": "leads back to its start, since a chain that ends somewhere has no long-run law",
-        "which optimum": "the coin, which tells the truth or the likeliest place. Beside it: where the simplex method "
-        "ends (vertex), where it ends when the places are numbered otherwise (relabelled), and the one that leaves the "
-        "most privacy for the next step (uninformative)",
+        "the end of the day": "leads back to its start, since a chain that ends somewhere has no long-run distribution",
+        "which optimum": "the coin, which releases the true or the likeliest place. Beside it: where the simplex "
+        "method ends (vertex), where it ends when the places are numbered otherwise (relabelled), and the one that "
+        "leaves the most privacy for the next step (uninformative)",
         "which step t": f"t = {LAST}, as the figure's name in the paper's source hints; location.csv has 1 and 2 too",
         "which budgets": "from 0 to 1, the same at every step and after every history",
         "whether the next place is known in advance": "solved both ways, with the same privacy",
@@ -233,7 +240,7 @@ def write_pages(found: Reproduction, left: pd.DataFrame, source: str, out: Path)
             files[f"{one.name} figure, {path.suffix[1:]}"] = path
     files["report"] = out / "report.html"
     lead = (
-        f"The evaluation of Theodorakopoulos, Shokri, Troncoso, Hubaux and Le Boudec (WPES 2014), made again on "
+        f"The evaluation of Theodorakopoulos, Shokri, Troncoso, Hubaux and Le Boudec (WPES 2014), repeated on "
         f"{len(found.users)} {source}. {in_sum(found.findings)}"
     )
     write_privately(files["report"], html_report(TITLE, lead, sections_of(found, drawn, robust)).encode())

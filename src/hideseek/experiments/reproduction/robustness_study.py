@@ -1,9 +1,9 @@
 """What a certified privacy is worth when people do not move as their profile says.
 
 A profile is learned from a few days, the best mechanism for it is made, and other days are exposed through it. On those
-days two adversaries guess: one knows the profile that the mechanism was made for, the other learned his from the very
-days that he attacks. Both guess from each release alone, and from everything exposed so far. The claim is what they
-would err by if people moved as the profile says. All profiles of a user are over the same places, those of all days: a
+days two adversaries guess: one knows the profile that the mechanism was made for, the other learned one from the very
+days that are attacked. Both guess from each release alone, and from every release so far. The claim is their expected
+error if people moved as the profile says. All profiles of a user are over the same places, those of all days: a
 place that was not visited on the days of a profile is a rare one in it.
 """
 
@@ -65,6 +65,7 @@ class Left(NamedTuple):
 def robustness(
     traces: pd.DataFrame,
     regions: Regions,
+    *,
     days: Sequence[int] = (1, 2, 4, 8),
     attacked: int = 5,
     step: str = STEP,
@@ -75,14 +76,30 @@ def robustness(
 ) -> pd.DataFrame:
     """The privacy that was claimed, and what is left of it on days that the profile was not learned from.
 
-    For every user, the last ``attacked`` full days are attacked (from midnight to midnight of a ``clock`` so far ahead
-    of UTC), and the profile is learned from the last 1, 2, ... ``days`` before them. Each row is one profile under one
-    adversary: ``adversary`` knows "the same" profile or one learned from "the attacked" days, with the ``memory`` of
-    "one" release or of "all". ``privacy`` is his mean error in metres with its 95 % confidence interval over the days;
-    ``claimed`` is what he would err by if the user moved like the profile and he knew it (certified for one release,
-    simulated for all), and ``lost`` the share of it that is gone. ``quality_loss`` is that of those days, in squared
-    metres, of the ``budget``. Users with too few full days, or who never move, are left out.
+    For every user, the last full days are attacked; users with too few of them, or who never move, are left out.
 
+    Parameters
+    ----------
+    traces, regions : DataFrame, Regions
+        As :func:`hideseek.read_traces` gives them, and the places.
+    days, attacked : sequence of int, int
+        Numbers of days to learn a profile from, and of later days to attack.
+    step, clock : str
+        Length of a time step, and how far the clock by which days begin is ahead of UTC.
+    seed, workers, progress : optional
+        Which releases are drawn; processes (default: one per core); called with what, how much, and of how much.
+
+    Returns
+    -------
+    DataFrame
+        One row per profile and adversary, who knows "the same" profile or one learned from "the attacked" days, with
+        the ``memory`` of "one" release or of "all". ``privacy`` is the average error in metres, with the ends of its
+        95 % confidence interval over the days; ``claimed`` the expected error if the user moved like the profile and
+        the adversary knew it (certified for one release, simulated for all), and ``lost`` the share of it that is gone.
+        ``quality_loss`` is that of those days, in square metres, of the ``budget``.
+
+    Examples
+    --------
     >>> from hideseek.model.regions import Grid
     >>> from hideseek.traces.city import synthetic_city
     >>> city = synthetic_city(people=1, days=6)
@@ -91,9 +108,7 @@ def robustness(
     [4, 4]
     """
     owner = "robustness"
-    days = sorted({whole_number(count, "days", owner) for count in days})
-    if not days:
-        raise broken_rule("days", owner, "at least one number of days", "none")
+    days = numbers_of_days(days)
     whole_number(attacked, "attacked", owner, least=2)
     whole_number(seed, "seed", owner, least=0)
     workers = worker_count(workers, owner)
@@ -109,8 +124,15 @@ def robustness(
     return pd.DataFrame([row for rows in found for row in rows], columns=list(Left._fields))
 
 
+def numbers_of_days(days: Sequence[int]) -> list[int]:
+    """The numbers of days, in growing order."""
+    if not days:
+        raise broken_rule("days", "robustness", "at least one number of days", "none")
+    return sorted({whole_number(count, "days", "robustness") for count in days})
+
+
 def kept_of_claim(found: pd.DataFrame) -> pd.DataFrame:
-    """What is left of the claim in the mean over users, with 95 % confidence intervals where there are several.
+    """What is left of the claim on average over users, with 95 % confidence intervals where there are several.
 
     >>> frame = pd.DataFrame([("a", 1, "the same", "one", 0.5), ("b", 1, "the same", "one", 0.25)])
     >>> frame.columns = ["user", "days", "adversary", "memory", "lost"]
@@ -191,10 +213,10 @@ def learned(walk: Walk, places: int, step: str) -> MarkovProfile:
 
 
 def error_alone(mechanism: Mechanism, profile: MarkovProfile, privacy: Metric, day: IntArray) -> float:
-    """The mean error on a day of who guesses from each release alone, as the profile has it.
+    """The average error on a day of an adversary who guesses from each release alone, by the profile.
 
-    An optimal table leaves him several guesses that are equally good by the profile, and not so on the day: he takes
-    the likeliest.
+    An optimal table leaves several guesses that are equally good by the profile, and not so on the day: the likeliest
+    is taken.
     """
     d_p = over_places(privacy, profile.places)
     guess = likeliest_guesses(d_p, profile.stationary[:, None] * mechanism.table)
@@ -204,9 +226,9 @@ def error_alone(mechanism: Mechanism, profile: MarkovProfile, privacy: Metric, d
 def error_of_filter(
     mechanism: Mechanism, profile: MarkovProfile, privacy: Metric, day: IntArray, exposed: IntArray
 ) -> float:
-    """The mean error on a day of who remembers everything exposed so far, as the profile has it."""
+    """The average error on a day of an adversary who remembers every release so far, by the profile."""
     run = Run(mechanism, profile, privacy=privacy, accesses=len(day), owner="robustness")
     read = forward(run, exposed)
     d_p = over_places(privacy, profile.places)
-    guesses = [likeliest_guesses(d_p, run.about(n, law)) for n, law in enumerate(read.filtered)]
+    guesses = [likeliest_guesses(d_p, run.about(n, belief)) for n, belief in enumerate(read.filtered)]
     return float(np.mean(d_p[guesses, day[:, None]]))

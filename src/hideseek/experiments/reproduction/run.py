@@ -30,20 +30,35 @@ from hideseek.util.progress import Advance
 def reproduce(
     traces: pd.DataFrame,
     grid: Grid,
+    *,
+    budgets: Sequence[float] = BUDGETS,
+    compared: Sequence[float] = COMPARED,
     users: int = 10,
     seed: int = 0,
     clock: str = "0h",
-    budgets: Sequence[float] = BUDGETS,
-    compared: Sequence[float] = COMPARED,
     workers: int | None = None,
     progress: Advance | None = None,
 ) -> Reproduction:
-    """The paper's evaluation on the best covered day of each of some users, drawn by the ``seed``.
+    """Repeat the paper's evaluation on the best covered day of each of some users.
 
-    Days begin at midnight of a ``clock`` that is so far ahead of UTC. The closed form is worked out at all ``budgets``,
-    and other optima are held against it at those ``compared``. Users are shared out among ``workers`` processes
-    (default: one a core); ``progress`` is called with what is being done, how much is done, and of how much.
+    Parameters
+    ----------
+    traces, grid : DataFrame, Grid
+        As :func:`hideseek.read_traces` gives them, and the cells that count as places.
+    budgets, compared : sequence of float
+        Expected losses, as probabilities, of the closed form; and those at which other optima are held against it.
+    users, seed, clock : int, int, str
+        How many users to draw, which, and how far the clock by which days begin is ahead of UTC.
+    workers, progress : optional
+        Processes (default: one per core); called with what is being done, how much is done, and of how much.
 
+    Returns
+    -------
+    Reproduction
+        The paper's three results as tables, and its findings checked on them.
+
+    Examples
+    --------
     >>> from hideseek.traces.city import synthetic_city
     >>> from hideseek.experiments.user_days import CITY
     >>> traces = synthetic_city(people=2, days=1)
@@ -61,10 +76,9 @@ def reproduce(
         raise broken_rule("compared", "reproduce", "some of the 'budgets' above 0, at least one", compared)
     candidates = days_of(traces, grid, clock, "reproduce")
     days = drawn_from(candidates, users, seed, "reproduce")
-    workers = worker_count(workers, "reproduce")
     tasks = (delayed(results_of)(day, budgets, compared, (seed, number)) for number, day in enumerate(days, start=1))
     results: list[tuple[pd.DataFrame, ...]] = []
-    for result in Parallel(workers, return_as="generator")(tasks):
+    for result in Parallel(worker_count(workers, "reproduce"), return_as="generator")(tasks):
         results.append(result)
         if progress is not None:
             progress("users", len(results), len(days))

@@ -1,4 +1,4 @@
-"""Solutions, codebooks, plans and labels in plain words, and as facts for machines."""
+"""Solutions, codebooks, plans and labels in words for a terminal, and as facts for machines."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import asdict
 
 import msgspec
 
-from hideseek.adversary.label import ASSUMPTION, ROUNDING, Label
+from hideseek.adversary.label import ASSUMPTION, Label
 from hideseek.codebook.codebook import Codebook, GapCase, looks_back
+from hideseek.experiments.wording import named
 from hideseek.game.game import Game
 from hideseek.metrics import Metric
 from hideseek.planning.belief_game import BeliefGame
@@ -58,11 +59,6 @@ def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
     }
 
 
-def named(metric: Metric) -> str:
-    """A metric with its unit."""
-    return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
-
-
 def stage_name(codebook: Codebook, number: int) -> str:
     """When a stage is used."""
     if number == codebook.repeating:
@@ -85,8 +81,8 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         ("protects", f"the true places at {named_offsets(scenario.target)}"),
         ("exposes", f"places at {named_offsets(scenario.release)}, {access} of {codebook.step}"),
         ("remembers: its history", f"releases at {named_offsets(scenario.seen)}" if scenario.seen else "no release"),
-        ("error is measured by", named(codebook.privacy)),
-        ("loss is measured by", named(codebook.quality)),
+        ("error is measured as", named(codebook.privacy)),
+        ("loss is measured as", named(codebook.quality)),
         ("certified over", run),
         ("privacy, on average", f"{done.privacy:.6g} {d_p}".strip()),
         ("privacy, worst history", f"{done.worst_privacy:.6g} {d_p}".strip()),
@@ -116,16 +112,6 @@ def gap_words(case: GapCase | None) -> str:
     if case is None:
         return "looked at after the first accesses and in the settled run only"
     return f"at access {case.access} after a gap of {case.gap} that follows access {case.after}"
-
-
-def in_percent(share: Estimate) -> str:
-    """A share with its interval.
-
-    >>> in_percent(Estimate(0.25, (0.2, 0.3)))
-    '25.0 % (20.0 % to 30.0 %)'
-    """
-    low, high = share.interval
-    return f"{100 * share:.1f} %" if share.exact else f"{100 * share:.1f} % ({100 * low:.1f} % to {100 * high:.1f} %)"
 
 
 def codebook_facts(codebook: Codebook) -> dict[str, object]:
@@ -159,18 +145,18 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
 def plan_words(game: BeliefGame, planner: Planner, found: Foresight) -> list[tuple[str, str]]:
     """A plan in plain words."""
     d_p, d_q = game.privacy.unit, game.quality.unit
-    smoothed = [] if found.smoother is None else [("of who also knows what comes", found.smoother.in_words())]
+    smoothed = [] if found.smoother is None else [("of one who knows later ones too", found.smoother.in_words())]
     return [
         ("protects", f"the true places at {named_offsets(game.scenario.target)}"),
         ("looks", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
-        ("error is measured by", named(game.privacy)),
-        ("loss is measured by", named(game.quality)),
-        ("error of who remembers all", f"{found.filter.in_words()} {d_p}".strip()),
+        ("error is measured as", named(game.privacy)),
+        ("loss is measured as", named(game.quality)),
+        ("expected error of the filter", f"{found.filter.in_words()} {d_p}".strip()),
         *((name, f"{words} {d_p}".strip()) for name, words in smoothed),
         ("at most, budget given all", f"{found.bound:.6g} {d_p}, by the cuts".replace(" ,", ",")),
         ("at most, budget on average", f"{found.ceiling:.6g} {d_p}, the ceiling".replace(" ,", ",")),
         ("kept of the ceiling", found.kept.in_words()),
-        ("quality loss, mean", f"{found.quality_loss.in_words()} {d_q}".strip()),
+        ("quality loss, on average", f"{found.quality_loss.in_words()} {d_q}".strip()),
         ("quality loss, worst history", f"{found.worst_loss:.6g} of {game.budget:.6g} {d_q}".strip()),
         ("assumed", "access times tell nothing about the place"),
         ("accesses simulated", str(found.accesses)),
@@ -214,17 +200,6 @@ def named_offsets(offsets: Sequence[int]) -> str:
     return ", ".join(word(offset) for offset in offsets)
 
 
-def loss_words(label: Label, budget: float, unit: str) -> str:
-    """What a codebook loses, on average, given what it remembers, and given every release so far."""
-    kept = "within the budget" if label.worst_loss <= budget * (1 + ROUNDING) else "ABOVE THE BUDGET"
-    return (
-        f"Quality lost: {label.quality_loss:.6g} of {budget:.6g} {unit} on average; given the releases that the "
-        f"codebook remembers {label.worst_loss:.6g} at most, {kept}. Given every release so far the expected loss "
-        f"exceeds the budget at {in_percent(label.over_budget)} of the accesses; the largest found is "
-        f"{label.worst_loss_given_all:.6g}."
-    ).replace("  ", " ")
-
-
 def label_facts(label: Label) -> dict[str, object]:
     """A label for machines: the numbers by name, their intervals and hit rates beside them."""
     numbers = {name: value for name, value in vars(label).items() if value is not None}
@@ -235,3 +210,19 @@ def label_facts(label: Label) -> dict[str, object]:
         "hit_rates": {name: value.hit_rate for name, value in known.items() if value.hit_rate is not None},
         "assumption": ASSUMPTION,
     }
+
+
+def stage_rows(codebook: Codebook) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The stages of a codebook, worked out again: a header, and one row per stage."""
+    d_p, d_q = codebook.privacy.unit, codebook.quality.unit
+    header = ("stage", "histories", f"privacy {d_p}".strip(), "no table exceeds", f"worst loss {d_q}".strip())
+    return header, [
+        (
+            stage_name(codebook, number),
+            str(len(worth.weight)),
+            f"{worth.weight @ worth.privacy:.6g}",
+            f"{worth.weight @ worth.bound:.6g}",
+            f"{worth.loss.max():.6g}",
+        )
+        for number, worth in enumerate(codebook.worths())
+    ]

@@ -18,8 +18,8 @@ from distributed.scheduler import KilledWorker
 from hideseek.errors import EngineError
 from hideseek.fleet import engines, run_fleet
 from hideseek.fleet import run as running
-from tests.fleet.test_fleet import assert_same, dies_always, labels_of, protect
-from tests.support.fleets import JOB
+from hideseek.fleet.job import protect
+from tests.support.fleets import JOB, assert_same, dies_always, labels_of
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -83,14 +83,14 @@ def kills_the_first(user, traces, job):
 
 def test_a_cluster_gives_the_same_also_when_a_worker_is_killed(dask, city, undisturbed, tmp_path, monkeypatch):
     with pytest.raises(EngineError, match=r"has no workers\. Start some: dask worker tcp://127"):
-        run_fleet(city, tmp_path / "none", JOB, engine=dask.engine)
+        run_fleet(city, tmp_path / "none", job=JOB, engine=dask.engine)
     assert not (tmp_path / "none").exists()
     workers = [dask.worker("--no-nanny") for _ in range(2)]
     dask.wait_for(2)
-    run_fleet(city, tmp_path / "quiet", JOB, engine=dask.engine)
+    run_fleet(city, tmp_path / "quiet", job=JOB, engine=dask.engine)
     assert_same(tmp_path / "quiet", undisturbed)
     monkeypatch.setattr(running, "protect", kills_the_first)
-    assert run_fleet(city, tmp_path / "killed-one", JOB, engine=dask.engine).unusable == 0
+    assert run_fleet(city, tmp_path / "killed-one", job=JOB, engine=dask.engine).unusable == 0
     assert sorted(worker.poll() is None for worker in workers) == [False, True]
     assert_same(tmp_path / "killed-one", undisturbed)
 
@@ -100,7 +100,7 @@ def test_a_user_who_kills_every_worker_of_a_cluster_is_listed(dask, city, tmp_pa
         dask.worker("--nanny", "--local-directory", str(tmp_path))
     dask.wait_for(2)
     monkeypatch.setattr(running, "protect", dies_always)
-    assert run_fleet(city, tmp_path / "out", JOB, engine=dask.engine).reasons == {running.DIED: 1}
+    assert run_fleet(city, tmp_path / "out", job=JOB, engine=dask.engine).reasons == {running.DIED: 1}
     assert labels_of(tmp_path / "out")["reason"].dropna().index.tolist() == ["person-001"]
 
 
@@ -115,10 +115,10 @@ def test_what_is_lost_is_told_and_what_is_finished_stays(dask, city, undisturbed
             dask.processes[0].kill()
 
     with pytest.raises(EngineError, match="cluster was lost"):
-        run_fleet(city, tmp_path / "out", JOB, engine=dask.engine, progress=end_it)
+        run_fleet(city, tmp_path / "out", job=JOB, engine=dask.engine, progress=end_it)
     assert finished
     worker.kill()
-    assert run_fleet(city, tmp_path / "out", JOB, workers=1).reused >= len(finished)
+    assert run_fleet(city, tmp_path / "out", job=JOB, workers=1).reused >= len(finished)
     assert_same(tmp_path / "out", undisturbed)
 
 
@@ -131,7 +131,7 @@ def test_workers_with_another_hideseek_are_refused(dask, city, tmp_path):
     dask.worker("--no-nanny")
     dask.wait_for(1)
     with pytest.raises(EngineError, match=r"worker at tcp://127\S+ has hideseek 0\.0\.1; here it is"):
-        run_fleet(city, tmp_path / "out", JOB, engine=dask.engine)
+        run_fleet(city, tmp_path / "out", job=JOB, engine=dask.engine)
     assert not (tmp_path / "out").exists()
 
 
@@ -173,8 +173,8 @@ def test_something_else_that_listens_is_no_scheduler(city, tmp_path, monkeypatch
     monkeypatch.setattr(engines, "CONNECTING", 1)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         port = mute.getsockname()[1]
-        with pytest.raises(EngineError, match=f"No Dask scheduler answers at 127.0.0.1:{port}"):
-            run_fleet(city, tmp_path / "out", JOB, engine=f"dask://127.0.0.1:{port}")
+        with pytest.raises(EngineError, match=f"unreachable: no Dask scheduler answers at 127.0.0.1:{port}"):
+            run_fleet(city, tmp_path / "out", job=JOB, engine=f"dask://127.0.0.1:{port}")
     assert not (tmp_path / "out").exists()
 
 
@@ -184,5 +184,5 @@ def test_a_cluster_whose_workers_are_all_gone_is_told(dask, city, tmp_path, monk
     worker = dask.worker("--no-nanny")
     dask.wait_for(1)
     with pytest.raises(EngineError, match="no workers for 3 s"):
-        run_fleet(city, tmp_path / "out", JOB, engine=dask.engine)
+        run_fleet(city, tmp_path / "out", job=JOB, engine=dask.engine)
     assert worker.wait() == -signal.SIGKILL

@@ -1,0 +1,79 @@
+"""Labels, planners and metrics in the words of a report or a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hideseek.adversary.label import ROUNDING, Label
+from hideseek.experiments.report import Table
+from hideseek.metrics import Metric
+from hideseek.planning.simulation import Foresight
+from hideseek.util.choices import Outlook
+from hideseek.util.estimates import Estimate
+
+
+def named(metric: Metric) -> str:
+    """A metric with its unit."""
+    return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
+
+
+def in_percent(share: Estimate) -> str:
+    """A share with its interval.
+
+    >>> in_percent(Estimate(0.25, (0.2, 0.3)))
+    '25.0 % (20.0 % to 30.0 %)'
+    """
+    low, high = share.interval
+    return f"{100 * share:.1f} %" if share.exact else f"{100 * share:.1f} % ({100 * low:.1f} % to {100 * high:.1f} %)"
+
+
+def loss_words(label: Label, budget: float, unit: str) -> str:
+    """What a codebook loses, on average, given what it remembers, and given every release so far."""
+    kept = "within the budget" if label.worst_loss <= budget * (1 + ROUNDING) else "ABOVE THE BUDGET"
+    return (
+        f"Quality lost: {label.quality_loss:.6g} of {budget:.6g} {unit} on average; given the releases that the "
+        f"codebook remembers {label.worst_loss:.6g} at most, {kept}. Given every release so far the expected loss "
+        f"exceeds the budget at {in_percent(label.over_budget)} of the accesses; the largest found is "
+        f"{label.worst_loss_given_all:.6g}."
+    ).replace("  ", " ")
+
+
+def label_table(label: Label, unit: str) -> Table:
+    """A label in words: what each adversary knows, the expected error with half of its interval, the hit rate."""
+    rows: list[tuple[str, Estimate | float | None]] = [
+        ("no release", label.prior_risk),
+        ("the releases of the window", label.window),
+        ("every release so far (filter)", label.filter),
+        ("also the later ones (smoother)", label.smoother),
+        ("the same, as one path (Viterbi)", label.viterbi),
+        ("so far, about the next (predictor)", label.predictor),
+        ("all, about places in between", label.in_between),
+        ("no mechanism exceeds (ceiling)", label.ceiling),
+    ]
+    shown = [(words, Estimate.exactly(value)) for words, value in rows if value is not None]
+    return Table(
+        ("the adversary knows", f"expected error {f'({unit})' if unit else ''}".strip(), "exactly right"),
+        tuple(
+            (words, value.in_words(), "" if value.hit_rate is None else f"{value.hit_rate:.1%}")
+            for words, value in shown
+        ),
+    )
+
+
+def foresight_table(found: Mapping[Outlook, Foresight], unit: str) -> Table:
+    """Planners of one game: what each reaches by simulation, and what none exceeds by their cuts, of the ceiling."""
+    bound = min(one.bound for one in found.values())
+    return Table(
+        ("planner", f"filter, {unit}", f"smoother, {unit}", "kept of the ceiling", "95 % interval", "at most"),
+        tuple(
+            (
+                str(outlook),
+                f"{one.filter:.4g}",
+                "" if one.smoother is None else f"{one.smoother:.4g}",
+                f"{one.kept:.1%}",
+                f"{one.kept.interval[0]:.1%} to {one.kept.interval[1]:.1%}",
+                f"{bound / one.ceiling:.1%}",
+            )
+            for outlook, one in found.items()
+        ),
+    )

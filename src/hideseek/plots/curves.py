@@ -1,0 +1,51 @@
+"""The privacy-quality curve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from hideseek.plots.style import COLOURS, STYLE
+from hideseek.util.arrays import FloatArray
+
+
+class Envelopes(Protocol):
+    """A curve that is known at some budgets, and bounded from both sides at all others."""
+
+    @property
+    def budget(self) -> FloatArray:
+        """The budgets at which it is known."""
+
+    @property
+    def privacy(self) -> FloatArray:
+        """What is reached there."""
+
+    def lower(self, budget: FloatArray) -> FloatArray:
+        """What is surely reached."""
+
+    def upper(self, budget: FloatArray) -> FloatArray:
+        """What nothing exceeds."""
+
+
+def curve_figure(curves: Mapping[str, Envelopes], privacy: str, quality: str) -> Figure:
+    """Privacy against the budget, with the certified band between the envelopes."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        axes = figure.add_subplot()
+        for (name, curve), colour in zip(curves.items(), COLOURS, strict=False):
+            budget = np.linspace(curve.budget[0], curve.budget[-1], 400)
+            lower, upper = curve.lower(budget), curve.upper(budget)
+            axes.fill_between(budget, lower, upper, color=colour, alpha=0.25, linewidth=0)
+            axes.plot(budget, lower, color=colour, label=name)
+            axes.plot(curve.budget, curve.privacy, ".", color=colour, markersize=5)
+        axes.set(
+            xlabel=f"quality loss allowed: {quality}", ylabel=f"privacy: {privacy}", xlim=(0, None), ylim=(0, None)
+        )
+        axes.set_title("The most privacy that any mechanism can give")
+        axes.ticklabel_format(style="sci", scilimits=(-3, 5), useMathText=True)
+        axes.legend(frameon=False, loc="lower right")
+    return figure

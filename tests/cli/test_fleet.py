@@ -1,0 +1,154 @@
+"""hideseek fleet, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from hideseek.fleet import Fleet, Job
+from hideseek.fleet import run as running
+from tests.support.fleets import CITY, WORDS
+
+
+def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
+    status, out, err = run(
+        "fleet", city, "--out", "all", "--grid", "1x2", "--budget", "20%", "--budget", "1e5", "--workers", 2, "--json"
+    )
+    assert status == 0, err
+    facts = json.loads(out)
+    assert facts["labels"] == str(Path("all", "labels.parquet").absolute())
+    table = pd.read_parquet(facts["labels"])
+    assert table["budget"].tolist() == ["20%", "100000"] * 4
+    assert (facts["users"], facts["codebooks"], facts["reused"], facts["unusable"]) == (4, 8, 0, 0)
+    assert facts["told_apart_by"] == "column"
+    assert facts["kept"] == pytest.approx(table["kept"].mean())
+    assert facts["seconds"] == pytest.approx(table["seconds"].sum() / 4)
+    row = table.iloc[6]
+    assert run("learn", city, "--user", row["user"], "--grid", "1x2", "--out", "p.json")[0] == 0
+    book = json.loads(run("design", "p.json", "--budget", row["budget"], "--out", "p.hideseek", "--json")[1])
+    assert Path("all", row["codebook"]).read_bytes() == Path("p.hideseek").read_bytes()
+    assert (row["bytes"], row["places"]) == (Path("p.hideseek").stat().st_size, book["places"])
+    assert (row["budget_value"], row["worst_loss"]) == (book["budget"], book["deployed"]["worst_loss"])
+    gaps = [1 - stage["privacy"] / stage["bound"] for stage in book["stages"]]
+    assert row["gap"] == pytest.approx(max(gaps), abs=1e-12)
+    label = json.loads(run("evaluate", "p.hideseek", "p.json", "--json")[1])
+    for name, (low, high) in label.pop("intervals").items():
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == (low, high)
+    del label["hit_rates"], label["assumption"]
+    assert label.pop("worst_loss") == pytest.approx(row["worst_loss"], rel=1e-9)
+    assert {name: row[name] for name in label} == label
+    assert row["fixes"] == (CITY["user_id"] == row["user"]).sum()
+
+
+def test_the_fleet_is_told_in_words(run, undisturbed, city):
+    status, out, err = run("fleet", city, "--out", undisturbed, *WORDS)
+    assert status == 0, err
+    assert "4 users, 4 codebooks" in out
+    assert re.search(r"done by an earlier run\s*│\s*4", out)
+    assert "kept of the ceiling" in out
+    assert "labels.parquet" in out
+    facts = json.loads(run("fleet", city, "--out", undisturbed, *WORDS, "--json")[1])
+    for told in (" ".join(out.split()), facts["assumption"]):
+        assert "times of the accesses tell nothing about the place" in told
+
+
+def test_the_command_hands_every_option_over(run, monkeypatch):
+    calls = []
+
+    def noted(data, out, **options):
+        calls.append((data, out, {name: options[name] for name in ("job", "workers", "engine")}))
+        return Fleet("x", 5, 1, 2, {}, 3, 6, None, None, "folder")
+
+    monkeypatch.setattr(running, "run_fleet", noted)
+    words = "--grid 3x4 --box 1,2,3,4 --step 10min --memory 2 --gaps 3 --quality euclid --budget 5 --privacy hamming"
+    status, out, err = run("fleet", "data", "--out", "o", *words.split(), "--workers", 7, "--engine", "dask://h:1")
+    assert status == 0, err
+    job = Job(
+        grid=(3, 4),
+        box=(1, 2, 3, 4),
+        step="10min",
+        memory=2,
+        gaps=3,
+        privacy=("hamming",),
+        quality="euclid",
+        budgets=("5",),
+    )
+    assert calls == [(Path("data"), "o", {"job": job, "workers": 7, "engine": "dask://h:1"})]
+    assert "3 users, 6 codebooks" in out
+    assert re.search(r"told apart by\s*│\s*folder", out)
+    assert re.search(r"no longer in the data, files still there\s*│\s*3", out)
+
+
+def test_who_could_not_protect_anybody_says_so_by_the_status(run, monkeypatch):
+    none = Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None, "folder")
+    monkeypatch.setattr(running, "run_fleet", lambda *_, **__: none)
+    assert run("fleet", "data", "--out", "o")[0] == 1
+
+
+def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "run_fleet", interrupted)
+    status, _, err = run("fleet", "data", "--out", "o")
+    assert status == 130
+    assert "The same command goes on" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [
+        (["nowhere", "--out", "o"], "TraceError", "nowhere"),
+        (
+            ["CITY", "--out", "/proc/nowhere"],
+            "OutputError",
+            "/proc/nowhere/ for the results cannot be used: No such file",
+        ),
+        (["CITY", "--out", ""], "ParameterError", "'out'"),
+        (["CITY", "--out", "nope://x"], "ParameterError", "Protocol not known: nope"),
+        (["CITY", "--out", "CITY"], "ParameterError", "city.csv"),
+        (["CITY", "--out", "o", "--engine", "spark"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
+        (["CITY", "--out", "o", "--engine", "dask://host"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
+        (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1"], "EngineError", "127.0.0.1:1"),
+        (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1", "--workers", "2"], "ParameterError", "'workers'"),
+        (["CITY", "--out", "o", "--workers", "0"], "ParameterError", "'workers'"),
+        (["CITY", "--out", "o", "--grid", "ten"], "ParameterError", "'grid'"),
+        (["CITY", "--out", "o", "--grid", "0x5"], "ParameterError", "'rows'"),
+        (["CITY", "--out", "o", "--box", "1,2,3"], "ParameterError", "'box'"),
+        (["CITY", "--out", "o", "--box", "2,1,3,4"], "ParameterError", "south and north"),
+        (["CITY", "--out", "o", "--step", "never"], "ParameterError", "'step'"),
+        (["CITY", "--out", "o", "--memory", "-1"], "ParameterError", "'memory'"),
+        (["CITY", "--out", "o", "--gaps", "0"], "ParameterError", "'gaps'"),
+        (["CITY", "--out", "o", "--budget", "lots"], "ParameterError", "'budget'"),
+        (["CITY", "--out", "o", "--budget", "20%", "--budget", "20.0%"], "ParameterError", "none of them twice"),
+    ],
+)
+def test_bad_input_is_told_in_a_line_before_any_work(run, city, tmp_path, words, error, said):
+    words = [str(city) if word == "CITY" else word for word in words]
+    status, out, err = run("fleet", *words, "--json")
+    assert status == 2, err
+    told = json.loads(out)
+    assert told["error"] == error
+    assert said in told["message"]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("missing", "words", "said"),
+    [
+        ("distributed", ("--out", "o", "--engine", "dask://127.0.0.1:1"), "pip install 'hideseek[dask]'"),
+        ("s3fs", ("--out", "s3://bucket/o"), "s3fs"),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named(run, city, tmp_path, monkeypatch, missing, words, said):
+    monkeypatch.setitem(sys.modules, missing, None)
+    status, out, _ = run("fleet", city, *words, "--json")
+    told = json.loads(out)
+    assert (status, told["error"]) == (2, "MissingExtraError")
+    assert said in told["message"]
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,90 @@
+"""The command line as a whole: help, version, errors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+from tests.support.two_people import TRACES
+
+COMMANDS = (
+    *("demo", "learn", "solve", "curve", "design", "inspect", "evaluate", "expose", "plan"),
+    *("reproduce", "compare", "study", "fleet"),
+)
+
+
+def test_the_version_is_told(run):
+    assert run("--version")[1].strip() == version("hideseek")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["learn", "nowhere"], "nowhere"),
+        (["learn", "TRACES", "--user", "nobody"], "'user' parameter"),
+        (["learn", "TRACES", "--grid", "ten"], "'grid' parameter"),
+        (["learn", "TRACES", "--grid", "0x5"], "'rows' parameter"),
+        (["learn", "TRACES", "--box", "1,2,3"], "'box' parameter"),
+        (["learn", "TRACES", "--box", "1,2,3,4"], "around at least one fix"),
+        (["learn", "TRACES", "--places", "none.csv"], "'places' parameter"),
+        (["learn", "TRACES", "--h3", "99"], "'resolution' parameter"),
+        (["learn", "TRACES", "--step", "never"], "'step' parameter"),
+        (["learn", "TRACES", "--h3", "5", "--places", "p.csv"], "'places, h3, grid' parameter"),
+        (["learn", "TRACES", "--h3", "5", "--grid", "3x3"], "'places, h3, grid' parameter"),
+        (["learn", "TRACES", "--grid", "100000x100000"], "A grid of 100000 x 100000 cells would need"),
+        (["learn", "TRACES", "--format", "kml"], "'format' parameter"),
+        (["learn", "TRACES", "--grid", "1x1"], "two or more places"),
+        (["learn", "TRACES", "--order", "1" + "0" * 20], "'order' parameter"),
+        (["learn", "TRACES", "--order", "62"], "'order' parameter"),
+        (["solve", "TRACES", "--budget", "lots"], "'budget' parameter"),
+        (["solve", "TRACES", "--budget", "-5%"], "'budget' parameter"),
+        (["solve", "TRACES", "--budget", "nan"], "'budget' parameter"),
+        (["solve", "TRACES", "--tolerance", "0"], "'tolerance' parameter"),
+        (["curve", "TRACES", "--points", "1"], "'points' parameter"),
+        (["curve", "TRACES", "--figure", "c.exe", "--out", "c.csv", "--grid", "2x2"], "'figure' parameter"),
+        (["learn", "[/x]"], "[/x]"),
+        (["solve", "TRACES", "--grid", "3x3", "--out", "/proc/nowhere/m.csv"], "nowhere"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_bad_input_is_told_in_a_line_and_nothing_is_written(run, traces, tmp_path, words, said, as_json):
+    words = [traces if word == "TRACES" else word for word in words] + ["--json"] * as_json
+    status, out, err = run(*words)
+    assert status == 2
+    assert "Traceback" not in out + err
+    if as_json:
+        assert said in json.loads(out)["message"]
+    else:
+        assert said in " ".join(err.split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_skipped_rows_are_told(run, tmp_path):
+    spoilt = TRACES.head(500).astype({"latitude": str})
+    spoilt.loc[3, "latitude"] = "north"
+    spoilt.to_csv(tmp_path / "spoilt.csv", index=False)
+    status, _, err = run("learn", "spoilt.csv", "--grid", "8x8", "--json")
+    assert status == 0
+    assert "note:" in err
+    assert "1 " in err
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+def test_help_has_an_example(command):
+    text = subprocess.run(
+        [sys.executable, "-m", "hideseek", *command, "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "hideseek " in text
+    if command:
+        assert f"Example: hideseek {command[0]}" in text
+
+
+def test_shell_completion_is_offered():
+    text = subprocess.run(
+        [sys.executable, "-m", "hideseek", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "--install-completion" in text

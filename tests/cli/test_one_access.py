@@ -1,0 +1,165 @@
+"""demo, learn, solve and curve, run as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import stat
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hideseek import Codebook, load_profile
+from hideseek.model import distances
+from tests.support.two_people import TRACES
+
+
+def test_learn_then_solve_then_curve(run, traces, tmp_path):
+    status, out, err = run("learn", traces, "--user", "person-001", "--grid", "6x6", "--out", "p.json", "--json")
+    assert status == 0, err
+    learned = json.loads(out)
+    assert learned["user"] == "person-001"
+    assert 0 < sum(row["share"] for row in learned["busiest"]) <= 1 + 1e-9
+    assert stat.S_IMODE((tmp_path / "p.json").stat().st_mode) == 0o600
+
+    status, out, err = run("solve", "p.json", "--budget", "40%", "--out", "m.csv", "--attack", "a.csv", "--json")
+    assert status == 0, err
+    solved = json.loads(out)
+    assert solved["status"] == "optimal"
+    assert solved["privacy"] <= solved["bound"] <= solved["prior_risk"] * (1 + 1e-9)
+    assert solved["gap"] <= 1e-6
+    assert solved["quality_loss"] <= solved["budget"] == pytest.approx(0.4 * solved["saturation"])
+    table = pd.read_csv(tmp_path / "m.csv")
+    assert table.groupby("known_0")["probability"].sum().to_numpy() == pytest.approx(1)
+    assert table["known_0"].nunique() == learned["places"]
+    assert stat.S_IMODE((tmp_path / "m.csv").stat().st_mode) == 0o600
+    attack = pd.read_csv(tmp_path / "a.csv")
+    assert attack.groupby("release_0")["probability"].sum().to_numpy() == pytest.approx(1)
+    # the two files together are the certified privacy: truth, release and guess, with distances between the centres
+    joint = table.merge(attack, on="release_0", suffixes=("", "_guess"))
+    profile = load_profile(tmp_path / "p.json")
+    metres = distances(profile.regions)[joint["guess_0"], joint["known_0"]]
+    weight = profile.stationary[joint["known_0"]] * joint["probability"] * joint["probability_guess"]
+    assert (weight * metres).sum() == pytest.approx(solved["privacy"], rel=1e-5)
+
+    status, out, err = run("curve", "p.json", "--points", "6", "--out", "c.csv", "--figure", "c.png", "--json")
+    assert status == 0, err
+    curve = json.loads(out)
+    privacy = [point["privacy"] for point in curve["points"]]
+    assert privacy == sorted(privacy)
+    assert privacy[-1] == pytest.approx(curve["prior_risk"])
+    assert len(pd.read_csv(tmp_path / "c.csv")) == 6
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_several_files_of_one_person_are_joined(run, tmp_path):
+    one = TRACES[TRACES["user_id"] == "person-000"].drop(columns="user_id")
+    (tmp_path / "days").mkdir()
+    for day, part in one.groupby(one["tracked_at"].dt.date):
+        part.to_csv(tmp_path / "days" / f"{day}.csv", index=False)
+    status, out, err = run("learn", "days", "--one-person", "--grid", "6x6", "--json")
+    assert status == 0, err
+    assert json.loads(out)["user"] == "days"
+    status, out, _ = run("learn", "days", "--grid", "6x6", "--out", "q.json", "--json")
+    assert status == 0
+    assert load_profile("profile.json").places > load_profile("q.json").places
+
+
+def test_a_profile_keeps_its_own_grid(run, traces):
+    assert run("learn", traces, "--grid", "4x4")[0] == 0
+    for option in (("--grid", "5x5"), ("--user", "person-000"), ("--step", "10min")):
+        status, _, err = run("solve", "profile.json", *option)
+        assert status == 2
+        assert "given with traces only" in " ".join(err.split())
+
+
+def test_named_places_are_told_by_name(run, traces, tmp_path):
+    pd.DataFrame({"latitude": [45.02, 45.05], "longitude": [-4.97, -4.92], "name": ["harbour", "hill"]}).to_csv(
+        tmp_path / "places.csv", index=False
+    )
+    status, out, err = run("learn", traces, "--places", "places.csv")
+    assert status == 0, err
+    assert "harbour" in out
+    assert "hill" in out
+
+
+def test_traces_go_straight_into_solve(run, traces):
+    status, out, err = run(
+        "solve", traces, "--grid", "4x4", "--privacy", "hamming", "--quality", "hamming", "--budget", "0.1"
+    )
+    assert status == 0, err
+    assert "closed form" in out
+    assert "0.1" in out
+    assert "2 users, told apart by column; took person-" in err
+
+
+@pytest.mark.parametrize("protect", ["next", "planned"])
+def test_transitions_are_protected_too(run, traces, protect):
+    status, out, err = run("solve", traces, "--grid", "4x4", "--protect", protect, "--json", "--out", "m.csv")
+    assert status == 0, err
+    assert json.loads(out)["gap"] <= 1e-6
+
+
+@pytest.mark.parametrize("choice", [("--h3", "7"), ("--places", "places.csv"), ("--box", "45.0,45.072,-5.0,-4.8985")])
+def test_other_regions(run, traces, tmp_path, choice):
+    latitude, longitude = np.meshgrid([45.02, 45.05], [-4.97, -4.92])
+    frame = pd.DataFrame({"latitude": latitude.ravel(), "longitude": longitude.ravel(), "name": list("abcd")})
+    frame.to_csv(tmp_path / "places.csv", index=False)
+    status, out, err = run("learn", traces, *choice, "--order", "2", "--json")
+    assert status == 0, err
+    status, out, err = run("curve", "profile.json", "--tolerance", "0.05", "--quality", "hamming")
+    assert status == 0, err
+    assert "nothing can exceed" in out
+
+
+def test_a_radius_is_in_the_unit_of_the_quality_and_its_cost_is_told(run, traces):
+    words = ("solve", traces, "--grid", "4x6", "--budget", "50%", "--radius", "2e6")
+    status, out, err = run(*words, "--json")
+    assert status == 0, err
+    found = json.loads(out)
+    assert found["radius"] == 2e6
+    assert found["status"] == "optimal within the radius"
+    assert found["bound_within_radius"] == pytest.approx(found["privacy"], rel=1e-5)
+    assert found["gap"] == pytest.approx(1 - found["privacy"] / found["bound"])
+    status, out, err = run(*words)
+    assert status == 0, err
+    assert "2e+06 m²" in out
+    assert f"{found['gap']:.2%} of what could be" in out
+
+
+def test_a_radius_that_allows_the_truth_only_is_told_as_such(run, traces):
+    status, out, err = run("solve", traces, "--grid", "4x6", "--radius", "1")
+    assert status == 0, err
+    assert "the radius costs at most" in out
+    assert "100.00% of what could be" in out
+
+
+def test_breakpoints_on_request(run, traces):
+    status, out, err = run("curve", traces, "--grid", "3x3", "--breakpoints", "--json")
+    assert status == 0, err
+    found = json.loads(out)
+    assert found["width"] <= 1e-8 * found["prior_risk"]
+
+
+def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
+    status, out, err = run("demo", "--json", "--out", "seen")
+    assert status == 0, err
+    rows = json.loads(out)["rows"]
+    assert {row["scenario"] for row in rows} == {"now", "now and next"}
+    for row in rows:
+        assert row["privacy"] <= row["bound"]
+        assert row["gap"] <= 1e-6
+        assert row["attacked"] == pytest.approx(row["privacy"], rel=1e-6)
+        assert row["lost"] <= row["allowed"] * (1 + 1e-9)
+        if row["scenario"] == "now":
+            assert row["remembering"] <= row["attacked"] * (1 + 1e-9)
+    label = json.loads(out)["label"]
+    assert label["smoother"] <= label["filter"] + 10 <= label["window"] + 20 <= label["prior_risk"]  # metres of chance
+    assert 0 < label["kept"] <= 1
+    page = (tmp_path / "seen" / "report.html").read_text()
+    assert page.count("data:image/svg+xml;base64,") == 5
+    for heading in ("A day through a device", "What the adversary made of it", "The label", "Planning ahead"):
+        assert heading in page
+    book = Codebook.load(tmp_path / "seen" / "person.hideseek")
+    assert book.deployed.worst_loss <= book.budget
+    assert "http" not in page.replace("http://www.w3.org", "")

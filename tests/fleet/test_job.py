@@ -1,0 +1,67 @@
+"""What is done for one user of a fleet."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from hideseek import Grid, MarkovProfile, ParameterError, Scenario
+from hideseek.codebook.codebook import codebook_from
+from hideseek.errors import EngineError, MissingExtraError, SolverError
+from hideseek.fleet import Job, run_fleet
+from hideseek.fleet import job as jobs
+from hideseek.fleet.job import protect
+from tests.support.fleets import CITY, JOB
+
+ONE = CITY[CITY["user_id"] == "person-000"].reset_index(drop=True)
+
+
+def test_a_design_that_fails_does_not_take_the_others_with_it(monkeypatch):
+    designed = jobs.designed
+
+    def failing(profile, job, privacy, budget):
+        if budget == "20%":
+            raise SolverError("HiGHS does not take the program.")
+        return designed(profile, job, privacy, budget)
+
+    monkeypatch.setattr(jobs, "designed", failing)
+    start = time.perf_counter()
+    results = protect("person-000", ONE, replace(JOB, budgets=("20%", "40%")))
+    assert sum(row.seconds for row, _ in results) <= time.perf_counter() - start
+    assert [(row.budget, row.reason, row.bytes) for row, _ in results] == [
+        ("20%", "HiGHS does not take the program.", None),
+        ("40%", None, len(results[1][1])),
+    ]
+    assert not results[0][1]
+
+
+def test_every_option_of_a_job_reaches_the_codebook():
+    job = Job(grid=(1, 2), step="20min", memory=2, gaps=2, privacy=("euclid",), quality="hamming", budgets=("30%",))
+    ((row, content),) = protect("person-000", ONE, job)
+    book = codebook_from(memoryview(content))
+    assert (book.step, book.scenario, len(book.gaps)) == ("20min", Scenario.past_present(2), 1)
+    assert (book.privacy.name, book.quality.name) == ("distance", "Hamming")
+    busiest = MarkovProfile.fit(ONE, Grid.covering(ONE, rows=1, columns=2), step="20min").stationary.max()
+    assert row.budget_value == pytest.approx(0.3 * (1 - busiest))  # always the busiest place: that tells nothing
+
+
+def test_an_unexpected_error_is_told_by_its_name_alone(monkeypatch):
+    def failing(*_, **__):
+        raise ZeroDivisionError("at 37.75134 -122.39488")
+
+    monkeypatch.setattr(jobs, "evaluate", failing)
+    ((row, content),) = protect("person-000", ONE, JOB)
+    assert (row.reason, content, row.codebook) == ("unexpected ZeroDivisionError", b"", None)
+
+
+def test_a_job_is_refused_where_it_is_made():
+    wrongs = {"privacy": ("metres",)}, {"privacy": ()}, {"quality": "metres"}, {"budgets": ()}, {"budgets": ("-5%",)}
+    for wrong in (*wrongs, {"gaps": 0}, {"box": (2.0, 1.0, 3.0, 4.0)}):
+        with pytest.raises(ParameterError):
+            Job(**wrong)
+    with pytest.raises(ParameterError, match="'job'"):
+        run_fleet(".", "out", job="design")
+    assert issubclass(MissingExtraError, ImportError)
+    assert not issubclass(EngineError, ParameterError)
