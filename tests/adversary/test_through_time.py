@@ -438,7 +438,7 @@ def test_first_accesses_of_their_own_count_even_if_the_law_that_they_start_from_
     several = [arbitrary(3, Scenario.sporadic(), seed).stages[0] for seed in range(4)]
     stages = tuple(replace(stage, then=min(n + 1, 3)) for n, stage in enumerate(several))
     codebook = replace(arbitrary(3, Scenario.sporadic()), stages=stages)
-    tables = [Mechanism(stages[min(n, 3)].tables[0].matrix.toarray()) for n in range(6)]
+    tables = [Mechanism(stages[min(n, 3)].tables[0].matrix) for n in range(6)]
     errors = [attack(table, profile, "window", privacy=D, accesses=1) for table in tables]
     assert len(set(errors)) == 4
     assert attack(codebook, profile, "window", accesses=6) == pytest.approx(np.mean(errors), abs=1e-12)
@@ -452,7 +452,7 @@ def test_a_history_without_a_row_is_refused(monkeypatch):
     seen = table.codes.astype(int) // (codebook.places + 1)
     common = stage.prior.histories[stage.prior.weight.argmax(), 0]
     keys, kept = np.c_[seen, table.codes.astype(int) % (codebook.places + 1)], seen != common
-    less = Table.from_laws(codebook.places, keys[kept], table.matrix.toarray()[kept])
+    less = Table.from_laws(codebook.places, keys[kept], table.matrix[kept])
     stages = tuple(replace(stage, tables=(less,)) if one is stage else one for one in codebook.stages)
     for name in ("window", "filter"):
         attack(replace(codebook, stages=stages), profile, name, accesses=codebook.repeating)

@@ -45,7 +45,7 @@ from hideseek import (
     design,
 )
 from hideseek.device import Answer
-from hideseek.device.codebook_device import random_word, random_words
+from hideseek.device.step_device import random_word, random_words
 from hideseek.errors import StateError
 from hideseek.metrics import hamming
 from tests.support.fuzz_sealed import put_together, taken_apart

@@ -26,6 +26,7 @@ from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import (
     FloatArray,
     IntArray,
+    dense,
     encoded,
     product,
     refuse_if_too_large,
@@ -72,7 +73,7 @@ class Kind:
             before, each = np.c_[seen, drawn[:, :position]], np.arange(len(seen))
             pair = np.repeat(each, len(inputs))
             row = table.rows(before[pair], np.tile(inputs, (len(seen), 1)))
-            law = np.where(row < 0, np.nan, table.matrix.toarray()[row, drawn[pair, position]])
+            law = np.where(row < 0, np.nan, dense(table.matrix)[row, drawn[pair, position]])
             law = law.reshape(len(seen), len(inputs)).T[which.ravel()]
             # no table is needed after a release that cannot be
             likely = np.where(likely == 0, 0.0, likely * law)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
+from hideseek.codebook.row_sums import RowSums
 from hideseek.codebook.weights import CODES, Table, refuse_long_codes
 from hideseek.errors import CodebookError, broken_rule
 from hideseek.metrics import Metric
@@ -89,6 +89,12 @@ class View:
     lost: FloatArray
     rounding: float
 
+    @cached_property
+    def meet(self) -> RowSums:
+        """Adds up rows by history and target."""
+        targets = self.d_p.shape[1]
+        return RowSums(self.history * targets + self.target, self.row, self.count * targets)
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -113,9 +119,8 @@ class Outcome:
     def privacy(self) -> FloatArray:
         """The adversary's error with the best guess for every release, rounded down."""
         view = self.view
-        rows, targets = view.law.shape[0], view.d_p.shape[1]
-        meet = by_row(view.history * targets + view.target, view.row, self.probability, (view.count * targets, rows))
-        together = (meet @ view.law).reshape(view.count, targets, -1)  # Pr(history, target, release)
+        together = view.meet.of(self.probability, view.law)  # Pr(history, target, release)
+        together = together.reshape(view.count, view.d_p.shape[1], -1)
         reached = np.matmul(view.d_p, together).min(axis=1).sum(axis=1)
         return np.asarray(reached / self.weight * (1 - view.rounding))
 
@@ -231,12 +236,11 @@ class Stage:
         total = np.bincount(answer, attack.weight, minlength=count * width)
         if not (np.abs(total - 1) <= LAW).all():
             raise CodebookError("The stored attack is not a law of guesses for every release.")
-        strategy = by_row(answer, attack.guess, attack.weight, (count * width, len(view.d_p)))
-        erring = (strategy @ view.d_p / total[:, None]).reshape(count, width, -1)
-        entries = len(view.row)
-        gather = by_row(view.row, np.arange(entries), found.probability, (len(view.law), entries))
-        gain = gather @ erring[view.history, :, view.target]
-        charge = attack.price[view.owner, None] * (gather @ view.d_q[view.want])
+        erring = RowSums(answer, attack.guess, count * width).of(attack.weight, view.d_p) / total[:, None]
+        erring = erring.reshape(count, width, -1)
+        by_row = RowSums(view.row, np.arange(len(view.row)), len(view.law))
+        gain = by_row.of(found.probability, erring[view.history, :, view.target])
+        charge = attack.price[view.owner, None] * by_row.of(found.probability, view.d_q[view.want])
         net = (1 + view.rounding) * gain - (1 - view.rounding) * charge
         best = np.bincount(view.owner, self.best_replies(net, view.known, view.owner), minlength=count)
         bound = (attack.price * budget) * (1 + view.rounding) + best / found.weight
@@ -315,14 +319,6 @@ class Stage:
                 raise CodebookError("A table has no row for something that can happen.")
             row = np.repeat(np.arange(len(table.codes)), np.diff(table.start))
             past = table.codes[row].astype(np.int64) // base**width * base + table.releases
-
-
-def by_row(row: IntArray, column: IntArray, value: FloatArray, shape: tuple[int, int]) -> sparse.csr_array:
-    """A sparse matrix from its entries, made directly: scipy's own way takes longer than all that is done with it."""
-    order = np.argsort(row, kind="stable")
-    start = np.zeros(shape[0] + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=shape[0]), out=start[1:])
-    return sparse.csr_array((value[order], column[order], start), shape=shape)
 
 
 def distinct(vectors: IntArray, places: int) -> tuple[IntArray, IntArray]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from hideseek.errors import CodebookError
 from hideseek.util.arrays import FloatArray, IntArray, encoded
@@ -81,12 +80,10 @@ class Table:
         weight[weight == 0] = WORDS
         return np.cumsum(weight)
 
-    @cached_property
-    def matrix(self) -> sparse.csr_array:
-        """The laws as probabilities, [row, release]."""
-        weight = np.where(self.weights == 0, WORDS, self.weights.astype(np.float64)) / WORDS
-        shape = (len(self.codes), self.places)
-        return sparse.csr_array((weight, self.releases.astype(np.int64), self.start.astype(np.int64)), shape=shape)
+    @property
+    def matrix(self) -> FloatArray:
+        """The laws of all rows, [row, release]."""
+        return self.laws(np.arange(len(self.codes)))
 
     def laws(self, rows: IntArray) -> FloatArray:
         """The laws of these rows, [row, release].

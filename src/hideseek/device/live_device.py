@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from hideseek.codebook.weights import WORDS, largest_remainder
-from hideseek.device.codebook_device import VERSION, Answer, Place, Reason, Saved, StepDevice, random_word
+from hideseek.device.step_device import VERSION, Answer, Place, Reason, Saved, StepDevice, random_word
 from hideseek.errors import BudgetError, broken_rule
 from hideseek.metrics import MetricLike
 from hideseek.model.mobility import Profile, regions_of
