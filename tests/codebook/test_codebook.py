@@ -44,14 +44,22 @@ HAMMING = metrics.hamming()
 @cache
 def made(regions=REGIONS, gaps=2, scenario=None, budget=0.1) -> Codebook:
     profile = MarkovProfile.from_matrix(MATRIX, regions)
-    return design(profile, scenario or Scenario.past_present(1), HAMMING, HAMMING, budget, gaps=gaps, workers=1)
+    return design(
+        profile,
+        scenario or Scenario.past_present(1),
+        privacy=HAMMING,
+        quality=HAMMING,
+        budget=budget,
+        gaps=gaps,
+        workers=1,
+    )
 
 
 @cache
 def smallest() -> bytes:
     """Two places, one stage."""
     profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]])
-    return design(profile, Scenario.sporadic(), HAMMING, HAMMING, 0.1, workers=1).content
+    return design(profile, Scenario.sporadic(), privacy=HAMMING, quality=HAMMING, budget=0.1, workers=1).content
 
 
 @pytest.fixture
@@ -102,7 +110,13 @@ def test_a_codebook_survives_the_disk(tmp_path, regions):
 
 def test_the_content_is_the_same_every_time_and_the_checksum_says_so():
     again = design(
-        MarkovProfile.from_matrix(MATRIX, REGIONS), Scenario.past_present(1), HAMMING, HAMMING, 0.1, gaps=2, workers=1
+        MarkovProfile.from_matrix(MATRIX, REGIONS),
+        Scenario.past_present(1),
+        privacy=HAMMING,
+        quality=HAMMING,
+        budget=0.1,
+        gaps=2,
+        workers=1,
     )
     assert again.content == made().content
     assert again.sha256 == made().sha256
@@ -165,7 +179,7 @@ def test_every_metric_survives_as_a_recipe(name):
 def test_a_metric_of_one_s_own_is_tabulated_where_it_compares_single_places(tmp_path):
     profile = MarkovProfile.from_matrix(MATRIX)
     own = metrics.from_function(lambda guess, truth: abs(guess[0] - truth[0]) ** 0.5)
-    codebook = design(profile, Scenario.past_present(1), own, own, 0.1, workers=1)
+    codebook = design(profile, Scenario.past_present(1), privacy=own, quality=own, budget=0.1, workers=1)
     codebook.save(tmp_path / "own.hideseek")
     back = Codebook.load(tmp_path / "own.hideseek")
     every = np.arange(3)[:, None]
@@ -187,7 +201,9 @@ def test_a_metric_of_one_s_own_of_vectors_cannot_be_written(tmp_path, role):
 
 def test_a_metric_of_one_s_own_deep_within_cannot_be_written(tmp_path):
     own = metrics.squared(metrics.from_function(lambda a, b: float(a != b), name="mine"))
-    codebook = design(MarkovProfile.from_matrix(MATRIX), Scenario.sporadic(), own, HAMMING, 0.1, workers=1)
+    codebook = design(
+        MarkovProfile.from_matrix(MATRIX), Scenario.sporadic(), privacy=own, quality=HAMMING, budget=0.1, workers=1
+    )
     with pytest.raises(ParameterError, match=r"own metrics all through.*'mine'"):
         codebook.save(tmp_path / "own.hideseek")
 
@@ -195,7 +211,9 @@ def test_a_metric_of_one_s_own_deep_within_cannot_be_written(tmp_path):
 @pytest.mark.parametrize("regions", [None, Places([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])])
 def test_a_metric_in_other_regions_than_the_profile_s_cannot_be_written(tmp_path, regions):
     profile = MarkovProfile.from_matrix(MATRIX, regions)
-    codebook = design(profile, Scenario.sporadic(), metrics.distance(REGIONS), HAMMING, 0.1, workers=1)
+    codebook = design(
+        profile, Scenario.sporadic(), privacy=metrics.distance(REGIONS), quality=HAMMING, budget=0.1, workers=1
+    )
     with pytest.raises(ParameterError, match="regions of the profile"):
         codebook.save(tmp_path / "other.hideseek")
 

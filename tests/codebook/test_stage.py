@@ -36,7 +36,7 @@ CASES = {
 @cache
 def designed(name):
     profile, scenario, privacy, quality, budget, gaps = CASES[name]
-    return design(profile, scenario, privacy, quality, budget, gaps=gaps, workers=1)
+    return design(profile, scenario, privacy=privacy, quality=quality, budget=budget, gaps=gaps, workers=1)
 
 
 def number(metric, left, right, seen=()) -> Fraction:

@@ -13,12 +13,11 @@ import pytest
 from hideseek import Codebook, Game, MarkovProfile, Scenario, design, verify
 from hideseek.codebook.codebook import Chain, GapCase, codebook_from
 from hideseek.codebook.weights import Table
-from hideseek.designing.deployed_run import Deployment, deployed_of
-from hideseek.designing.stage_draft import Draft
+from hideseek.designing.deployed_run import deployed_of, deployment_of
 from hideseek.errors import CodebookError
 from hideseek.metrics import from_matrix, total
-from tests.designing.test_designer import SCENARIOS, SECOND_ORDER
 from tests.oracles.codebook_checker import claims
+from tests.support.designs import SCENARIOS, SECOND_ORDER
 
 NUMBERS = ("privacy", "worst_privacy", "quality_loss", "worst_loss", "second_privacy", "gap_privacy", "gap_worst_loss")
 
@@ -32,7 +31,9 @@ def person(seed: int, places: int = 3) -> tuple[MarkovProfile, np.ndarray]:
 def designed(profile, scenario, metric, share=0.3, **options):
     each = total(from_matrix(metric))
     enough = Game.from_scenario(profile, Scenario.sporadic(), from_matrix(metric), from_matrix(metric)).saturation
-    return design(profile, scenario, each, each, share * enough * len(scenario.release), **options)
+    return design(
+        profile, scenario, privacy=each, quality=each, budget=share * enough * len(scenario.release), **options
+    )
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -141,8 +142,7 @@ def test_a_run_that_ends_before_the_stage_that_repeats_proves_nothing(more):
 def test_a_run_that_has_not_settled_is_not_taken_for_one_that_has():
     profile, metric = person(5)
     honest = designed(profile, Scenario.past_present(1), metric)
-    drafts = [Draft.of(stage) for stage in honest.stages]
-    runs = Deployment(profile, honest.scenario, honest.privacy, honest.quality, drafts, ()).runs(honest.repeating + 2)
+    runs = deployment_of(honest).runs(honest.repeating + 2)
     claimed = msgspec.structs.replace(deployed_of(runs, 0.0), settled=True, worst_loss=honest.deployed.worst_loss)
     assert not runs.settled
     with pytest.raises(CodebookError, match="and something does"):

@@ -73,7 +73,9 @@ GAPS = {"past": 3, "transition": 2, "long past": 3, "in between": 2}  # accesses
 @cache
 def book(name, budget=0.2):
     profile = MarkovProfile.from_matrix(MOVES, GRID, step="5min")
-    return design(profile, SCENARIOS[name], hamming(), hamming(), budget, gaps=GAPS.get(name, 1), workers=1)
+    return design(
+        profile, SCENARIOS[name], privacy=hamming(), quality=hamming(), budget=budget, gaps=GAPS.get(name, 1), workers=1
+    )
 
 
 def when(step):
@@ -156,7 +158,7 @@ def test_step_by_step_the_device_exposes_what_the_codebook_simulates(name, data)
         device = Device(codebook, f"{folder}/state")
         for step, place in enumerate(walk):
             ahead = [POINTS[place] for place in walk[step + 1 :]]
-            answer = device.expose(*POINTS[place], when(step), ahead)
+            answer = device.expose(*POINTS[place], at=when(step), ahead=ahead)
             assert (-1 if answer.place is None else answer.place) == expected[step]
 
 
@@ -173,7 +175,7 @@ def test_after_a_gap_its_own_table_draws_and_then_the_way_back(path, words, name
         seen = np.array([[exposed[step + offset] for offset in stage.scenario.seen]], int).reshape(1, -1)
         known = np.array([[(step + offset) % 3 for offset in stage.scenario.known]])
         row = stage.tables[0].rows(seen, known)
-        exposed[step] = device.expose(*POINTS[place], when(step)).place
+        exposed[step] = device.expose(*POINTS[place], at=when(step)).place
         assert exposed[step] == stage.tables[0].draw(row, np.array([word]))[0]
         assert told(path)["access"]["stage"] == number
 
@@ -182,11 +184,11 @@ def test_what_was_never_seen_in_training_is_drawn_from_the_row_of_its_past(path,
     codebook, far = book("past", 0.0), 2**32 - 1  # with no budget the true place is exposed, wherever it can be
     device = Device(codebook, path)
     words[:] = [0, far]
-    assert device.expose(*POINTS[0], when(0)).place == 0
+    assert device.expose(*POINTS[0], at=when(0)).place == 0
     table = codebook.stages[1].tables[0]
     assert set(table.codes.tolist()) & {4 * 0 + place for place in range(4)} == {0, 1, 3}  # not place 2 after 0
     default = table.rows(np.array([[0]]), np.array([[3]]))
-    assert device.expose(*POINTS[2], when(1)).place == table.draw(default, np.array([far]))[0] == 1
+    assert device.expose(*POINTS[2], at=when(1)).place == table.draw(default, np.array([far]))[0] == 1
 
 
 def test_an_unseen_transition_is_drawn_from_the_row_of_its_past(path, words):
@@ -194,18 +196,20 @@ def test_an_unseen_transition_is_drawn_from_the_row_of_its_past(path, words):
     device, table = Device(codebook, path), codebook.stages[1].tables[0]
     for step, word in enumerate(range(0, 2**32, 2**28 + 1)):
         words[:] = [0, word]
-        first = device.expose(*POINTS[0], when(2 * step)).place
+        first = device.expose(*POINTS[0], at=when(2 * step)).place
         own, default = table.rows(np.array([[first]] * 2), np.array([[0, 2], [3, 3]]))
         assert own == default >= 0
-        assert device.expose(*POINTS[2], when(2 * step + 1)).place == table.draw(np.array([own]), np.array([word]))[0]
+        assert (
+            device.expose(*POINTS[2], at=when(2 * step + 1)).place == table.draw(np.array([own]), np.array([word]))[0]
+        )
         device.restart()
 
 
 def test_off_the_grid_the_nearest_place_counts(path):
     device = Device(book("past", 0.0), path)
-    assert device.expose(46.5, 5.0, when(0)).place == 0
-    assert device.expose(90.0, 7.5, when(1)).place == 1
-    assert device.expose(-46.5, 9.001, when(2)).place == 2
+    assert device.expose(46.5, 5.0, at=when(0)).place == 0
+    assert device.expose(90.0, 7.5, at=when(1)).place == 1
+    assert device.expose(-46.5, 9.001, at=when(2)).place == 2
 
 
 # ------------------------------------------------------------------------------------------------- one output, one step
@@ -266,7 +270,7 @@ class Day(RuleBasedStateMachine):
             self.answered(step)
 
     def asking(self, device, point):
-        return device.expose(*point, when(self.now) + STEP / 3, [point])
+        return device.expose(*point, at=when(self.now) + STEP / 3, ahead=[point])
 
     @rule(which=st.integers(0, 1), forward=st.integers(-3, 7), point=st.sampled_from(POINTS + OFF_THE_GRID))
     def ask(self, which, forward, point):
@@ -338,15 +342,15 @@ def test_at_most_one_output_a_step_through_retries_crashes_and_clocks(name, furt
 def test_a_first_release_without_the_second_is_forgotten_where_it_is_not_needed_and_withheld_where_it_is(path):
     both = Scenario(target=(0, 1), seen=(-2, -1), release=(0, 1), causal=True)
     profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Grid(0, 1, 0, 2, 1, 2))
-    device = Device(design(profile, both, hamming(), hamming(), 0.5, gaps=2, workers=1), path)
-    assert device.expose(0.5, 0.5, when(0)).status == "exposed"
+    device = Device(design(profile, both, privacy=hamming(), quality=hamming(), budget=0.5, gaps=2, workers=1), path)
+    assert device.expose(0.5, 0.5, at=when(0)).status == "exposed"
     before = path.read_bytes()
-    assert device.expose(0.5, 1.5, when(2)).reason == "history"
+    assert device.expose(0.5, 1.5, at=when(2)).reason == "history"
     assert path.read_bytes() == before
-    assert device.expose(0.5, 1.5, when(3)).reason == "not due"
-    assert device.expose(0.5, 1.5, when(6)).reason == "gap"
+    assert device.expose(0.5, 1.5, at=when(3)).reason == "not due"
+    assert device.expose(0.5, 1.5, at=when(6)).reason == "gap"
     device.restart()
-    assert [device.expose(0.5, 1.5, when(step)).status for step in (6, 7, 8, 9)] == ["exposed"] * 4
+    assert [device.expose(0.5, 1.5, at=when(step)).status for step in (6, 7, 8, 9)] == ["exposed"] * 4
 
 
 def test_without_a_row_for_what_was_seen_nothing_is_exposed(path, words):
@@ -364,8 +368,8 @@ def test_without_a_row_for_what_was_seen_nothing_is_exposed(path, words):
     stages = [dataclasses.replace(stage, tables=(cut,)) for stage in codebook.stages[1:]]
     device = Device(dataclasses.replace(codebook, stages=(codebook.stages[0], *stages), checksum="0" * 64), path)
     words[:] = [0]
-    assert device.expose(*POINTS[0], when(0)).place == 0
-    assert device.expose(*POINTS[0], when(1)).reason == "history"
+    assert device.expose(*POINTS[0], at=when(0)).place == 0
+    assert device.expose(*POINTS[0], at=when(1)).reason == "history"
 
 
 KILL = """
@@ -376,7 +380,7 @@ codebook, folder = Codebook.load(sys.argv[1]), sys.argv[2]
 state = folder + "/state"
 
 def ask(step, latitude):
-    return Device(codebook, state).expose(latitude, 6.5, f"2026-01-05T{8 + step // 60:02}:{step % 60:02}:00Z").place
+    return Device(codebook, state).expose(latitude, 6.5, at=f"2026-01-05T{8 + step // 60:02}:{step % 60:02}:00Z").place
 
 def child(fatal, step, pipe):
     calls = 0
@@ -441,7 +445,7 @@ from hideseek import Codebook, Device
 
 device = Device(Codebook.load(sys.argv[1]), sys.argv[2])
 for line in sys.stdin:
-    answer = device.expose(46.5, float(sys.argv[3]), line.strip())
+    answer = device.expose(46.5, float(sys.argv[3]), at=line.strip())
     print(answer.status, answer.place, flush=True)
 """
 
@@ -503,12 +507,12 @@ def meet(folder, step, moment, meanwhile):
     )
     one, other = (Device(book("past", 0.0), folder / "state") for _ in range(2))  # they expose where they are
     for before in range(step):
-        one.expose(*POINTS[0], when(before))
+        one.expose(*POINTS[0], at=when(before))
     answers, left, flock = [], moment, fcntl.flock
 
     def ask(device, point):
         with suppress(StateError):
-            answers.append(device.expose(*point, when(step)).place)
+            answers.append(device.expose(*point, at=when(step)).place)
 
     def meeting(function, *arguments, **options):
         nonlocal left
@@ -559,11 +563,11 @@ def test_whatever_becomes_of_a_state_before_it_is_written_two_devices_tell_the_s
     folder.mkdir()
     one, other = (Device(book("past", 0.0), folder / "state") for _ in range(2))  # they expose where they are
     for before in range(step):
-        one.expose(*POINTS[0], when(before))
+        one.expose(*POINTS[0], at=when(before))
 
     def ask(device, point):
         with suppress(StateError):
-            answers.append(device.expose(*point, when(step)).place)
+            answers.append(device.expose(*point, at=when(step)).place)
 
     def draw():
         monkeypatch.setattr("hideseek.device.codebook_device.random_word", random_word)
@@ -587,7 +591,7 @@ def test_what_was_replaced_meanwhile_is_told(used, monkeypatch):
 
     monkeypatch.setattr("hideseek.device.codebook_device.random_word", draw)
     with pytest.raises(StateError, match=r"state\.json was moved or replaced meanwhile\. Nothing is exposed"):
-        used.expose(*POINTS[0], when(3))
+        used.expose(*POINTS[0], at=when(3))
     assert not used.path.exists()
 
 
@@ -605,7 +609,7 @@ ready, say = os.pipe()
 def ask(step, meanwhile=lambda: None):
     codebook_device.random_word = lambda: meanwhile() or draw()
     try:
-        return device.expose(46.5, 6.5, f"2026-01-05T08:{5 * step:02}:00Z").status
+        return device.expose(46.5, 6.5, at=f"2026-01-05T08:{5 * step:02}:00Z").status
     except StateError as error:
         return str(error)
 
@@ -649,7 +653,7 @@ def test_nobody_who_was_forked_or_started_in_the_midst_keeps_the_lock(tmp_path):
 def test_the_state_is_for_its_owner_only(path):
     before = os.umask(0)
     try:
-        Device(book("past"), path).expose(*POINTS[0], when(0))
+        Device(book("past"), path).expose(*POINTS[0], at=when(0))
     finally:
         os.umask(before)
     assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {"state.json": 0o600}
@@ -672,7 +676,7 @@ def test_the_state_is_for_its_owner_only(path):
 def test_the_state_keeps_what_the_codebook_can_still_need(path, name, after, releases, places):
     device = Device(book(name), path)
     for step in range(after + 1):
-        device.expose(*POINTS[1], when(step), [POINTS[1]])
+        device.expose(*POINTS[1], at=when(step), ahead=[POINTS[1]])
     state, zero = told(path), (BEGIN - datetime(1970, 1, 1, tzinfo=UTC)) // STEP
     assert set(state) == {"seal", "hideseek_state", "sha256", "last", "release", "access"}
     assert set(state["access"]) == {"stage", "start", "releases", "places"}
@@ -686,12 +690,12 @@ def test_a_restart_keeps_the_last_answer_and_forgets_the_rest(path):
     device = Device(book("transition"), path)
     device.restart()
     assert not path.exists()
-    answers = [device.expose(*POINTS[0], when(step)) for step in range(3)]
+    answers = [device.expose(*POINTS[0], at=when(step)) for step in range(3)]
     device.restart()
     assert told(path)["access"] is None
-    assert device.expose(*POINTS[2], when(2)) == answers[2]
-    assert device.expose(*POINTS[2], when(1)).reason == "clock"
-    assert device.expose(*POINTS[2], when(50)).status == "exposed"
+    assert device.expose(*POINTS[2], at=when(2)) == answers[2]
+    assert device.expose(*POINTS[2], at=when(1)).reason == "clock"
+    assert device.expose(*POINTS[2], at=when(50)).status == "exposed"
     assert told(path)["access"]["stage"] == 0
 
 
@@ -700,7 +704,7 @@ def used(path):
     """A state with everything in it."""
     device = Device(book("transition"), path)
     for step in range(3):
-        device.expose(*POINTS[1], when(step))
+        device.expose(*POINTS[1], at=when(step))
     return device
 
 
@@ -712,7 +716,7 @@ def refuses(device, match):
     names = {file.name for file in path.parent.iterdir()}
     for step in range(4):
         with pytest.raises(StateError, match=match) as caught:
-            device.expose(*POINTS[0], when(step))
+            device.expose(*POINTS[0], at=when(step))
         assert path.name in str(caught.value)
         assert caught.value.__suppress_context__ or caught.value.__context__ is None
     with pytest.raises(StateError, match=match):
@@ -771,7 +775,7 @@ def test_an_impossible_state_is_refused(used, change):
     change(document)
     used.path.write_text(resealed(json.dumps(document)))
     with pytest.raises(StateError) as caught:
-        used.expose(*POINTS[0], when(3))
+        used.expose(*POINTS[0], at=when(3))
     assert "987654" not in str(caught.value)
     refuses(used, "is damaged")
 
@@ -800,16 +804,16 @@ def assert_no_bit_can_be_flipped(path, read):
 def test_no_bit_of_a_state_can_be_flipped(used, restarted):
     if restarted:
         used.restart()
-    assert_no_bit_can_be_flipped(used.path, lambda: used.expose(*POINTS[0], when(0)))
+    assert_no_bit_can_be_flipped(used.path, lambda: used.expose(*POINTS[0], at=when(0)))
 
 
 def test_a_state_without_a_seal_is_one_of_0_1_0_and_gets_it_with_the_next_answer(used, words):
     sealed = told(used.path)
     before_seals(used.path)
-    assert used.expose(*POINTS[0], when(2)).place == sealed["release"]
+    assert used.expose(*POINTS[0], at=when(2)).place == sealed["release"]
     assert "seal" not in told(used.path)
     words[:] = [7]
-    used.expose(*POINTS[0], when(3))
+    used.expose(*POINTS[0], at=when(3))
     assert told(used.path)["hideseek_state"] == 2
     refused = used.path.read_bytes()
     before_seals(used.path)
@@ -841,7 +845,7 @@ def test_a_state_cut_anywhere_is_refused(used):
     for length in range(0, len(content), 7):
         used.path.write_bytes(content[:length])
         with pytest.raises(StateError, match="is damaged"):
-            used.expose(*POINTS[0], when(3))
+            used.expose(*POINTS[0], at=when(3))
 
 
 @given(data=st.data())
@@ -849,12 +853,12 @@ def test_a_state_cut_anywhere_is_refused(used):
 def test_a_flipped_byte_never_escapes_as_another_error(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("flip") / "state"
     device = Device(book("transition"), path)
-    device.expose(*POINTS[0], when(0))
+    device.expose(*POINTS[0], at=when(0))
     content = bytearray(path.read_bytes())
     content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(bytes(content))
     with suppress(StateError):
-        device.expose(*POINTS[0], when(1))
+        device.expose(*POINTS[0], at=when(1))
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o610, 0o601, 0o666])
@@ -888,7 +892,7 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path):
     folder = tmp_path / "nowhere" / "at all"
     words = f"The state state.json has no folder: create {folder}, or give another path. Nothing is exposed."
     with pytest.raises(StateError, match=f"^{re.escape(words)}$"):
-        Device(book("past"), folder / "state.json").expose(*POINTS[0], when(0))
+        Device(book("past"), folder / "state.json").expose(*POINTS[0], at=when(0))
     assert not list(tmp_path.iterdir())
 
 
@@ -918,10 +922,10 @@ def test_what_cannot_be_written_is_not_exposed(used, monkeypatch, name, number):
     with monkeypatch.context() as patch:
         patch.setattr(name, Full if (name, number) == ("os.fdopen", errno.ENOSPC) else broken)
         with pytest.raises(StateError, match=rf"state\.json .*{os.strerror(number)}"):
-            used.expose(*POINTS[0], when(3))
+            used.expose(*POINTS[0], at=when(3))
     assert used.path.read_bytes() == before
     assert list(used.path.parent.iterdir()) == [used.path]
-    assert used.expose(*POINTS[0], when(3)).status == "exposed"
+    assert used.expose(*POINTS[0], at=when(3)).status == "exposed"
 
 
 def test_what_cannot_be_read_is_not_exposed(used, monkeypatch):
@@ -934,16 +938,16 @@ def test_what_cannot_be_read_is_not_exposed(used, monkeypatch):
 
     monkeypatch.setattr("os.open", closed)
     with pytest.raises(StateError, match="Permission denied"):
-        used.expose(*POINTS[0], when(3))
+        used.expose(*POINTS[0], at=when(3))
 
 
 def test_an_answer_is_given_again_only_when_the_folder_is_on_disk(used, monkeypatch):
     # who renamed the state may have died before the folder was written; a second output could follow a power failure
     synced = []
     monkeypatch.setattr("os.fsync", lambda handle: synced.append(stat.S_ISDIR(os.fstat(handle).st_mode)))
-    used.expose(*POINTS[0], when(2))
+    used.expose(*POINTS[0], at=when(2))
     assert synced == [True]
-    used.expose(*POINTS[0], when(3))
+    used.expose(*POINTS[0], at=when(3))
     assert synced == [True, False, True]
 
 
@@ -952,7 +956,7 @@ def test_an_answer_is_given_again_only_when_the_folder_is_on_disk(used, monkeypa
 
 def test_an_answer_has_only_the_allowed_fields(path):
     device = Device(book("past"), path)
-    exposed, withheld = device.expose(*POINTS[2], when(0)), device.expose(*POINTS[2], when(-1))
+    exposed, withheld = device.expose(*POINTS[2], at=when(0)), device.expose(*POINTS[2], at=when(-1))
     assert {field.name for field in dataclasses.fields(Answer)} == {
         *("status", "at", "latitude", "longitude", "place", "reason"),
     }
@@ -1029,14 +1033,14 @@ def test_coordinates_appear_nowhere(tmp_path, caplog, capfd, monkeypatch):
 
 def test_what_a_killed_writer_left_is_cleared_away(path, monkeypatch):
     device = Device(book("past"), path)
-    device.expose(*POINTS[0], when(0))
+    device.expose(*POINTS[0], at=when(0))
     with monkeypatch.context() as patch:
         patch.setattr("os.replace", mock.Mock(side_effect=Killed))
         patch.setattr("pathlib.Path.unlink", mock.Mock())  # who is killed clears nothing away
         with pytest.raises(Killed):
-            device.expose(*POINTS[0], when(1))
+            device.expose(*POINTS[0], at=when(1))
     (leftover,) = path.parent.glob(f".{path.name}.*")
-    device.expose(*POINTS[0], when(1))
+    device.expose(*POINTS[0], at=when(1))
     assert not leftover.exists()
 
 
@@ -1051,7 +1055,7 @@ def test_nobody_elses_files_are_touched(path):
         path.with_name(other).write_text("mine")
     device = Device(book("past"), path)
     for step in range(3):
-        device.expose(*POINTS[0], when(step))
+        device.expose(*POINTS[0], at=when(step))
     device.restart()
     assert {file.name for file in path.parent.iterdir()} == {name, *others}
     assert {path.with_name(other).read_text() for other in others} == {"mine"}
@@ -1060,11 +1064,11 @@ def test_nobody_elses_files_are_touched(path):
 def test_devices_whose_states_have_like_names_answer_once_each(path, words):
     one, other = Device(book("past"), path), Device(book("past"), path.with_name(f".{path.name}.json"))
     words[:] = [0]
-    first = other.expose(*POINTS[0], when(0))
+    first = other.expose(*POINTS[0], at=when(0))
     words[:] = [0]
-    one.expose(*POINTS[0], when(0))
+    one.expose(*POINTS[0], at=when(0))
     words[:] = [2**32 - 1]
-    assert other.expose(*POINTS[2], when(0)) == first
+    assert other.expose(*POINTS[2], at=when(0)) == first
 
 
 def lines_run(action, *arguments):
@@ -1093,8 +1097,9 @@ def assert_same_work(folder, fresh, points, *, ahead):
     for number, point in enumerate([points[0], *points]):  # the first once more, as something may be kept in memory
         (folder / str(number)).mkdir()
         device = fresh(folder / str(number) / "state")
-        device.expose(*points[0], when(0), *([points[:1]] if ahead else []))
-        work.append(lines_run(device.expose, *point, when(1), *([[point]] if ahead else [])))
+        device.expose(*points[0], at=when(0), ahead=points[:1] if ahead else [])
+        asked = partial(device.expose, at=when(1), ahead=[point] if ahead else [])
+        work.append(lines_run(asked, *point))
     _, first, *others = work
     assert len(first) > 50
     assert others == [first] * len(others)
@@ -1107,7 +1112,7 @@ def assert_same_work(folder, fresh, points, *, ahead):
 @pytest.mark.parametrize("name", ["past", "transition", "planned"])
 def test_the_same_is_done_on_and_off_the_map_and_at_what_was_never_seen(tmp_path, words, name, regions):
     profile = MarkovProfile.from_matrix(MOVES, regions, step="5min")
-    codebook = design(profile, SCENARIOS[name], hamming(), hamming(), 0.2, workers=1)
+    codebook = design(profile, SCENARIOS[name], privacy=hamming(), quality=hamming(), budget=0.2, workers=1)
     words[:] = [0] * 100
     points = [*GRID.centres.tolist(), *OFF_THE_GRID]
     assert_same_work(tmp_path, lambda path: Device(codebook, path), points, ahead=True)
@@ -1162,7 +1167,7 @@ def test_online_modules_draw_from_nothing_but_the_operating_system():
 
 def test_a_step_is_the_same_in_every_zone_and_notation(path):
     device = Device(book("past"), path)
-    first = device.expose(*POINTS[0], BEGIN)
+    first = device.expose(*POINTS[0], at=BEGIN)
     for same in (
         BEGIN + STEP - timedelta(microseconds=1),
         BEGIN.astimezone(timezone(timedelta(hours=-9, minutes=-30))),
@@ -1170,13 +1175,13 @@ def test_a_step_is_the_same_in_every_zone_and_notation(path):
         "2026-01-05 09:04:59.999999+01:00",
         pd.Timestamp("2026-01-05T08:01", tz="Europe/Zurich") + pd.Timedelta("1h"),
     ):
-        assert device.expose(*POINTS[2], same) == first
-    assert device.expose(*POINTS[0], BEGIN - timedelta(microseconds=1)).reason == "clock"
-    assert device.expose(*POINTS[0], BEGIN + STEP).at == "2026-01-05T08:05:00+00:00"
+        assert device.expose(*POINTS[2], at=same) == first
+    assert device.expose(*POINTS[0], at=BEGIN - timedelta(microseconds=1)).reason == "clock"
+    assert device.expose(*POINTS[0], at=BEGIN + STEP).at == "2026-01-05T08:05:00+00:00"
 
 
 def test_steps_before_1970_are_rounded_down_too(path):
-    answer = Device(book("past"), path).expose(*POINTS[0], "1969-12-31T23:59:59Z")
+    answer = Device(book("past"), path).expose(*POINTS[0], at="1969-12-31T23:59:59Z")
     assert answer.at == "1969-12-31T23:55:00+00:00"
     assert told(path)["last"] == -1
 
@@ -1199,7 +1204,7 @@ def test_steps_before_1970_are_rounded_down_too(path):
 )
 def test_a_time_without_an_offset_is_a_broken_rule(path, at):
     with pytest.raises(ParameterError, match=r"'at' parameter of Device\.expose"):
-        Device(book("past"), path).expose(*POINTS[0], at)
+        Device(book("past"), path).expose(*POINTS[0], at=at)
     assert not list(path.parent.iterdir())
 
 
@@ -1210,9 +1215,9 @@ def test_a_time_without_an_offset_is_a_broken_rule(path, at):
 def test_a_point_that_is_none_is_a_broken_rule(path, point):
     device = Device(book("planned"), path)
     with pytest.raises(ParameterError, match=r"'latitude( and longitude)?' parameter"):
-        device.expose(*point, when(0), [POINTS[0]])
+        device.expose(*point, at=when(0), ahead=[POINTS[0]])
     with pytest.raises(ParameterError, match="'ahead'"):
-        device.expose(*POINTS[0], when(0), [point])
+        device.expose(*POINTS[0], at=when(0), ahead=[point])
     assert not path.exists()
 
 
@@ -1220,11 +1225,11 @@ def test_a_planned_route_must_be_given_where_a_table_looks_at_it(path):
     device = Device(book("planned"), path)
     for ahead in ((), 5, [5], [(1.0,)], [(1.0, 2.0, 3.0)], "soon"):
         with pytest.raises(ParameterError, match="'ahead'"):
-            device.expose(*POINTS[0], when(0), ahead)
-    assert device.expose(*POINTS[0], when(0), np.array([POINTS[1]])).status == "exposed"
-    assert device.expose(*POINTS[0], when(0)).status == "exposed"  # answered already
-    assert device.expose(*POINTS[2], when(1)).status == "exposed"  # the next place is here
-    assert Device(book("unplanned"), path.with_name("other")).expose(*POINTS[0], when(0)).status == "exposed"
+            device.expose(*POINTS[0], at=when(0), ahead=ahead)
+    assert device.expose(*POINTS[0], at=when(0), ahead=np.array([POINTS[1]])).status == "exposed"
+    assert device.expose(*POINTS[0], at=when(0)).status == "exposed"  # answered already
+    assert device.expose(*POINTS[2], at=when(1)).status == "exposed"  # the next place is here
+    assert Device(book("unplanned"), path.with_name("other")).expose(*POINTS[0], at=when(0)).status == "exposed"
 
 
 def test_a_device_needs_a_codebook_with_places_on_the_map_and_steps(path):
@@ -1253,7 +1258,7 @@ def test_the_state_stays_where_it_was_when_the_process_moves(tmp_path, monkeypat
     device = Device(book("past"), "state")
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
-    device.expose(*POINTS[0], when(0))
+    device.expose(*POINTS[0], at=when(0))
     assert (tmp_path / "state").exists()
 
 
@@ -1283,10 +1288,10 @@ def test_walks_of_anything_but_places_are_a_broken_rule(path, walks):
 
 def test_a_codebook_from_its_file_works_as_the_one_it_was_saved_from(path, tmp_path):
     book("past").save(tmp_path / "codebook")
-    first = Device(book("past"), path).expose(*POINTS[0], when(0))
+    first = Device(book("past"), path).expose(*POINTS[0], at=when(0))
     loaded = Device(Codebook.load(tmp_path / "codebook"), path)
-    assert loaded.expose(*POINTS[0], when(0)) == first
-    assert loaded.expose(*POINTS[1], when(1)).status == "exposed"
+    assert loaded.expose(*POINTS[0], at=when(0)) == first
+    assert loaded.expose(*POINTS[1], at=when(1)).status == "exposed"
 
 
 OVERWRITE = """
@@ -1297,7 +1302,7 @@ device = Device(Codebook.load(sys.argv[1]), sys.argv[2])
 with open(sys.argv[1], "r+b") as stream:
     stream.write(open(sys.argv[3], "rb").read())
     stream.truncate()
-print([device.expose(46.5, 6.5, f"2026-01-05T08:{5 * step:02}:00Z").place for step in range(4)])
+print([device.expose(46.5, 6.5, at=f"2026-01-05T08:{5 * step:02}:00Z").place for step in range(4)])
 """
 
 

@@ -20,7 +20,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
-from hideseek import Grid, HideseekError, LiveDevice, MarkovProfile, ParameterError, Scenario, plan, save_plan, solve
+from hideseek import (
+    Grid,
+    HideseekError,
+    LiveDevice,
+    MarkovProfile,
+    ParameterError,
+    Scenario,
+    load_plan,
+    save_plan,
+    solve,
+)
 from hideseek.device import Answer, LiveLabel
 from hideseek.device.live_device import SPARE, BeliefTable
 from hideseek.errors import PlanError, StateError
@@ -55,15 +65,19 @@ SCENARIOS = {
 PROFILE = MarkovProfile.from_matrix(MOVES, GRID, step="5min")
 
 
+def game_of(profile=PROFILE, scenario=None, budget=0.2, quality=None):
+    quality = hamming() if quality is None else quality
+    return BeliefGame.of(profile, privacy=hamming(), quality=quality, budget=budget, scenario=scenario)
+
+
 @cache
 def planned(name, outlook="far-sighted", budget=0.2):
-    return plan(PROFILE, hamming(), hamming(), budget, SCENARIOS[name], outlook, walks=2)
+    return train(game_of(scenario=SCENARIOS[name], budget=budget), outlook=outlook, walks=2)
 
 
 def live(path, name="now", outlook="far-sighted", budget=0.2, floor=0.0):
-    return LiveDevice(
-        PROFILE, hamming(), hamming(), budget, planned(name, outlook, budget), path, SCENARIOS[name], floor
-    )
+    game = game_of(scenario=SCENARIOS[name], budget=budget)
+    return LiveDevice(game, planned(name, outlook, budget), path, floor=floor)
 
 
 @pytest.fixture
@@ -83,13 +97,13 @@ def words(monkeypatch):
 def moves(monkeypatch):
     """What devices have played, access after access: a move, or why none; with the columns that were known."""
     played = []
-    original = LiveDevice._move
+    original = LiveDevice._table_for
 
     def watched(self, belief, columns):
         played.append((columns, original(self, belief, columns)))
         return played[-1][1]
 
-    monkeypatch.setattr(LiveDevice, "_move", watched)
+    monkeypatch.setattr(LiveDevice, "_table_for", watched)
     return played
 
 
@@ -143,7 +157,7 @@ def drive(device, words, moves, steps, seed=0):
     happened = []
     for step in steps:
         words[:] = [int(generator.integers(WORDS))]
-        release = device.expose(*POINTS[generator.integers(3)], when(step)).place
+        release = device.expose(*POINTS[generator.integers(3)], at=when(step)).place
         happened.append((step, *moves[-1], release))
     return happened
 
@@ -166,7 +180,7 @@ def test_the_belief_is_the_enumerated_posterior_over_any_gaps(path, words, moves
     generator, happened = np.random.default_rng(len(name)), []
     for step in ACCESSES[name]:
         words[:] = [int(generator.integers(WORDS))]
-        release = device.expose(*POINTS[generator.integers(3)], when(step)).place
+        release = device.expose(*POINTS[generator.integers(3)], at=when(step)).place
         happened.append((step, *moves[-1], release))
         expected = {}
         for places, probability in believed(scenario, happened, step):
@@ -223,7 +237,7 @@ def test_the_budget_holds_after_every_public_history(path, words, moves, name, s
             path.write_text(resealed(json.dumps(before | {"places": remembered})))
             path.chmod(0o600)
         words[:] = [word]
-        return device.expose(*POINTS[places[-1]], when(step)).place
+        return device.expose(*POINTS[places[-1]], at=when(step)).place
 
     def ends(happened, before):
         """The probability of all that can be exposed from here on: 1, if nothing was left out."""
@@ -262,7 +276,7 @@ def test_rounding_that_breaks_the_budget_is_mended_by_what_is_cheapest():
     )
     assert exact <= Fraction(2 / 3)
     assert move.weights.sum(axis=1).tolist() == [WORDS] * 4
-    assert move.table == pytest.approx(table, abs=1e-9)
+    assert move.by_state == pytest.approx(table, abs=1e-9)
 
 
 def test_states_that_look_alike_get_the_row_of_the_likeliest():
@@ -273,7 +287,7 @@ def test_states_that_look_alike_get_the_row_of_the_likeliest():
     move = BeliefTable.of(game, belief, [1], table)
     assert move.inputs.tolist() == [[0], [1], [2]]
     assert (move.weights == [2**30, 2**31, 2**30]).all()
-    assert (move.table == [0.25, 0.5, 0.25]).all()
+    assert (move.by_state == [0.25, 0.5, 0.25]).all()
 
 
 @given(seed=st.integers(0, 10**6), share=st.floats(0.01, 0.99))
@@ -304,11 +318,11 @@ def test_a_move_keeps_the_budget_and_is_judged_by_its_weights(seed, share):
     assert move.loss == pytest.approx(float(exact), rel=1e-12)
     joint = belief[:, None] * move.weights[:-1] / WORDS
     assert move.privacy == pytest.approx((game.error @ joint).min(axis=0).sum(), rel=1e-12)
-    off = np.abs(move.table - table)[belief > 0].max()
+    off = np.abs(move.by_state - table)[belief > 0].max()
     assert off <= 1e-5  # a word, and a mix of at most the spare loss
     nowhere = belief == 0
     assert (move.weights[:-1][nowhere] == move.weights[-1]).all()
-    assert np.abs(move.weights[-1] / WORDS - belief @ move.table).max() <= 1 / WORDS
+    assert np.abs(move.weights[-1] / WORDS - belief @ move.by_state).max() <= 1 / WORDS
 
 
 # ------------------------------------------------------------------------------------------------------- exact draws
@@ -332,7 +346,7 @@ def test_the_device_exposes_what_its_move_draws(path, words, moves, name):
     device, generator = live(path, name), np.random.default_rng(1)
     for step in range(6):
         words[:] = [word] = [int(generator.integers(WORDS))]
-        place = device.expose(*POINTS[step % 3], when(step)).place
+        place = device.expose(*POINTS[step % 3], at=when(step)).place
         columns, move = moves[-1]
         known = [(step + SCENARIOS[name].known[column]) % 3 for column in columns]
         assert place == move.draw(known, word)
@@ -341,12 +355,12 @@ def test_the_device_exposes_what_its_move_draws(path, words, moves, name):
 def test_what_cannot_be_is_exposed_as_the_rest_on_the_whole(path, words, moves):
     device = live(path, "transition")
     words[:] = [0, 0, 0]
-    device.expose(*POINTS[0], when(0))
-    place = device.expose(*POINTS[2], when(1)).place  # nobody goes from 0 to 2 at once
+    device.expose(*POINTS[0], at=when(0))
+    place = device.expose(*POINTS[2], at=when(1)).place  # nobody goes from 0 to 2 at once
     _, move = moves[-1]
     assert [0, 2] not in move.inputs.tolist()
     assert place == int(np.flatnonzero(move.weights[-1])[0])
-    assert device.expose(*POINTS[2], when(2)).status == "exposed"
+    assert device.expose(*POINTS[2], at=when(2)).status == "exposed"
 
 
 # ---------------------------------------------------------------------------------------------- one output, one step
@@ -361,7 +375,7 @@ class LiveDay(Day):
         return live(Path(self.folder.name) / "state")
 
     def asking(self, device, point):
-        return device.expose(*point, when(self.now) + (when(1) - when(0)) / 3)
+        return device.expose(*point, at=when(self.now) + (when(1) - when(0)) / 3)
 
     def restart(self):
         """A live device has nothing to forget."""
@@ -380,7 +394,7 @@ def test_a_new_process_goes_on_to_the_last_bit(tmp_path, words, moves, name, out
         answers = []
         for each in (device, live(tmp_path / "two", name, outlook)):
             words[:] = [number * 2**28 + 12345]
-            answers.append(each.expose(*POINTS[number % 3], when(step)))
+            answers.append(each.expose(*POINTS[number % 3], at=when(step)))
         assert answers[0] == answers[1]
         (_, one), (_, two) = moves[-2:]
         assert (one.weights == two.weights).all()
@@ -389,13 +403,11 @@ def test_a_new_process_goes_on_to_the_last_bit(tmp_path, words, moves, name, out
 
 ASK = """
 import sys
-from hideseek import LiveDevice
-from hideseek.metrics import hamming
-from tests.device.test_live_device import PROFILE, planned
+from tests.device.test_live_device import live
 
-device = LiveDevice(PROFILE, hamming(), hamming(), 0.2, planned("now"), sys.argv[1])
+device = live(sys.argv[1])
 for line in sys.stdin:
-    answer = device.expose(46.5, float(sys.argv[2]), line.strip())
+    answer = device.expose(46.5, float(sys.argv[2]), at=line.strip())
     print(answer.status, answer.place, flush=True)
 """
 
@@ -406,24 +418,24 @@ def test_two_processes_agree_at_every_step(path):
 
 def test_steps_that_are_not_due_and_clocks_that_go_back_leave_the_state_alone(path):
     device = live(path, "in between")
-    first = device.expose(*POINTS[0], when(0))
+    first = device.expose(*POINTS[0], at=when(0))
     before = path.read_bytes()
-    assert device.expose(*POINTS[1], when(1)).reason == "not due"
-    assert device.expose(*POINTS[1], when(-1)).reason == "clock"
-    assert device.expose(*POINTS[1], when(0)) == first
+    assert device.expose(*POINTS[1], at=when(1)).reason == "not due"
+    assert device.expose(*POINTS[1], at=when(-1)).reason == "clock"
+    assert device.expose(*POINTS[1], at=when(0)) == first
     assert path.read_bytes() == before
-    assert device.expose(*POINTS[1], when(3)).status == "exposed"
+    assert device.expose(*POINTS[1], at=when(3)).status == "exposed"
 
 
 def test_off_the_grid_the_nearest_place_counts(path):
     device = live(path, budget=0.0)
-    assert [device.expose(46.5, 5.0, when(0)).place, device.expose(90.0, 7.5, when(1)).place] == [0, 1]
+    assert [device.expose(46.5, 5.0, at=when(0)).place, device.expose(90.0, 7.5, at=when(1)).place] == [0, 1]
 
 
 def test_after_half_an_eternity_nothing_is_remembered(path, moves):
     device = live(path)
-    device.expose(*POINTS[0], when(0))
-    device.expose(*POINTS[0], datetime(9999, 12, 31, tzinfo=UTC))
+    device.expose(*POINTS[0], at=when(0))
+    device.expose(*POINTS[0], at=datetime(9999, 12, 31, tzinfo=UTC))
     (_, first), (_, last) = moves
     assert last.privacy == pytest.approx(first.privacy, abs=1e-9)
 
@@ -435,12 +447,12 @@ def test_after_half_an_eternity_nothing_is_remembered(path, moves):
 def stay_at_home():
     """A chain so slow that what is exposed soon tells more than a floor allows, and its plan."""
     profile = MarkovProfile.from_matrix([[0.75, 0.25, 0], [0.125, 0.75, 0.125], [0, 0.25, 0.75]], GRID, step="5min")
-    return profile, plan(profile, hamming(), hamming(), 0.3, outlook="plain")
+    game = game_of(profile, budget=0.3)
+    return game, train(game, outlook="plain")
 
 
 def floored(path, floor=0.28):
-    profile, planner = stay_at_home()
-    return LiveDevice(profile, hamming(), hamming(), 0.3, planner, path, floor=floor)
+    return LiveDevice(*stay_at_home(), path, floor=floor)
 
 
 def test_a_floor_holds_at_every_access_and_withholds_only_where_no_table_keeps_it(path, words, moves):
@@ -450,7 +462,7 @@ def test_a_floor_holds_at_every_access_and_withholds_only_where_no_table_keeps_i
     withheld, belief = 0, device.game.start
     for step in range(60):
         words[:] = [int(generator.integers(WORDS))]
-        answer = device.expose(*POINTS[generator.integers(3)], when(step))
+        answer = device.expose(*POINTS[generator.integers(3)], at=when(step))
         best = solve(device.game.at(belief))
         _, move = moves[-1]
         if answer.reason:
@@ -459,9 +471,11 @@ def test_a_floor_holds_at_every_access_and_withholds_only_where_no_table_keeps_i
             assert best.privacy < floor * (1 + 2 * SPARE)
         else:
             assert move.privacy >= floor
-            belief = device.game.learned(belief, move.table, answer.place)
+            belief = device.game.learned(belief, move.by_state, answer.place)
         assert told(path)["belief"] == belief.tolist()  # nothing was learned where nothing was told
-        assert device.expose(*POINTS[0], when(step)) == answer == floored(path, 0.0).expose(*POINTS[1], when(step))
+        assert (
+            device.expose(*POINTS[0], at=when(step)) == answer == floored(path, 0.0).expose(*POINTS[1], at=when(step))
+        )
         belief = device.game.later(belief)
     label = device.label()
     assert 0 < withheld < 60
@@ -476,11 +490,11 @@ def trading(path, words, steps=40, floor=1.08):
     off = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
     loss = np.where(off == 4, 1e5, off > 0)  # a word of what costs so much is far more than the budget's last digit
     game = BeliefGame.of(profile, off, loss, 0.4)
-    device, generator, found = LiveDevice.of(game, train(game, walks=4), path, floor), np.random.default_rng(0), []
+    device, generator, found = LiveDevice(game, train(game, walks=4), path, floor=floor), np.random.default_rng(0), []
     belief = game.start
     for step in range(steps):
         words[:] = [int(generator.integers(WORDS))]
-        reason = device.expose(46.5, 6.5 + generator.integers(5), when(step)).reason
+        reason = device.expose(46.5, 6.5 + generator.integers(5), at=when(step)).reason
         found.append((solve(game.at(belief)).privacy, reason))
         belief = game.later(np.array(told(path)["belief"]))
     return device, found
@@ -510,7 +524,7 @@ def test_the_floor_withholds_by_public_outputs_alone(tmp_path, words, moves):
     for step in range(40):
         words[:] = [step * 2654435761 % WORDS]
         place = step * step % 3
-        answer = one.expose(*POINTS[place], when(step))
+        answer = one.expose(*POINTS[place], at=when(step))
         _, move = moves[-1]
         if isinstance(move, str):
             elsewhere, words[:] = (place + 1) % 3, []
@@ -519,7 +533,7 @@ def test_the_floor_withholds_by_public_outputs_alone(tmp_path, words, moves):
             elsewhere = next((row for row in possible if row != place), place)
             words[:] = [int(move.weights[elsewhere, : answer.place].sum())]
         differ += elsewhere != place
-        assert other.expose(*POINTS[elsewhere], when(step)) == answer
+        assert other.expose(*POINTS[elsewhere], at=when(step)) == answer
         # what looks at now only keeps nothing but what is public: the true place is not in the state, in any form
         assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
     assert one.label().withheld > 0
@@ -533,7 +547,7 @@ def test_a_floor_that_would_withhold_for_ever_is_refused_with_what_can_be_kept(p
         live(path, floor=0.2)
     most = float(str(caught.value).split("at most ")[1].split(",")[0])
     assert 0.2 * (1 - 3e-4) <= most <= 0.2  # Hamming/Hamming: the ceiling is the budget
-    assert live(path, floor=most).expose(*POINTS[0], when(0)).status == "exposed"
+    assert live(path, floor=most).expose(*POINTS[0], at=when(0)).status == "exposed"
     for floor in (-1.0, float("nan"), float("inf"), "much"):
         with pytest.raises(ParameterError, match="'floor'"):
             live(path, floor=floor)
@@ -542,9 +556,9 @@ def test_a_floor_that_would_withhold_for_ever_is_refused_with_what_can_be_kept(p
 def test_a_floor_may_ask_for_the_place_before_which_only_the_second_access_knows(path):
     # of the way, 0.7 can be kept by who knows its end alone, and 0.75 by who knows both
     device = live(path, "transition", budget=0.4, floor=0.72)
-    assert [device.expose(*POINTS[1], when(step)).reason for step in (0, 0, 1)] == ["floor", "floor", ""]
+    assert [device.expose(*POINTS[1], at=when(step)).reason for step in (0, 0, 1)] == ["floor", "floor", ""]
     assert device.label().worst_filter >= 0.72
-    assert [device.expose(*POINTS[1], when(step)).reason for step in (9, 10)] == ["floor", ""]
+    assert [device.expose(*POINTS[1], at=when(step)).reason for step in (9, 10)] == ["floor", ""]
 
 
 # ---------------------------------------------------------------------------------------- what a scenario looks back at
@@ -562,7 +576,7 @@ def test_true_places_are_remembered_only_as_long_as_an_access_may_look_at_them(p
         file = path.with_name(name)
         device = live(file, name)
         for step, places in expected.items():
-            device.expose(*POINTS[1], when(step))
+            device.expose(*POINTS[1], at=when(step))
             assert [int(when) - zero for when in told(file)["places"]] == places
             assert set(told(file)["places"].values()) <= {1}
 
@@ -570,16 +584,16 @@ def test_true_places_are_remembered_only_as_long_as_an_access_may_look_at_them(p
 def test_after_a_gap_the_mechanism_looks_at_the_places_it_has(path, moves):
     device = live(path, "long way")
     for step in (0, 1, 2, 3, 5, 6, 7):
-        device.expose(*POINTS[1], when(step))
+        device.expose(*POINTS[1], at=when(step))
     assert [columns for columns, _ in moves] == [[2], [1, 2], [0, 1, 2], [0, 1, 2], [0, 2], [1, 2], [0, 1, 2]]
 
 
 def test_without_a_place_that_the_quality_depends_on_the_answer_is_withheld_where_no_release_keeps_the_budget(path):
     before = from_function(lambda places, release: float(places[0] != release[0]), "where you were")
     scenario = Scenario(target=(-1, 0), quality=(-1, 0))
-    planner = plan(PROFILE, hamming(), before, 0.1, scenario, walks=1)
-    device = LiveDevice(PROFILE, hamming(), before, 0.1, planner, path, scenario)
-    answers = [device.expose(*POINTS[1], when(step)) for step in (0, 0, 1, 2, 7, 8)]
+    game = game_of(scenario=scenario, budget=0.1, quality=before)
+    device = LiveDevice(game, train(game, walks=1), path)
+    answers = [device.expose(*POINTS[1], at=when(step)) for step in (0, 0, 1, 2, 7, 8)]
     assert [answer.reason for answer in answers] == ["budget", "budget", "", "", "budget", ""]
     label = device.label()
     assert (label.accesses, label.withheld) == (3, 2)
@@ -592,7 +606,7 @@ def test_without_a_place_that_the_quality_depends_on_the_answer_is_withheld_wher
 def test_the_state_holds_what_is_needed_and_is_for_its_owner_only(path):
     before = os.umask(0)
     try:
-        live(path, "transition").expose(*POINTS[1], when(0))
+        live(path, "transition").expose(*POINTS[1], at=when(0))
     finally:
         os.umask(before)
     assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {"live.json": 0o600}
@@ -606,14 +620,14 @@ def used(path):
     """A state with everything in it."""
     device = live(path, "long way")
     for step in range(3):
-        device.expose(*POINTS[1], when(step))
+        device.expose(*POINTS[1], at=when(step))
     return device
 
 
 def refuses(device, match):
     """Nothing is exposed, nothing is changed, nothing is left behind."""
     before = device.path.read_bytes()
-    for action in (device.label, *(lambda step=step: device.expose(*POINTS[0], when(step)) for step in range(4))):
+    for action in (device.label, *(lambda step=step: device.expose(*POINTS[0], at=when(step)) for step in range(4))):
         with pytest.raises(StateError, match=match) as caught:
             action()
         assert device.path.name in str(caught.value)
@@ -705,21 +719,21 @@ def test_a_state_of_another_version_is_refused(used):
 
 def test_no_bit_of_a_state_can_be_flipped(path):
     device = live(path, "transition")
-    device.expose(*POINTS[1], when(0))
+    device.expose(*POINTS[1], at=when(0))
     assert_no_bit_can_be_flipped(path, device.label)
 
 
 def test_a_state_without_a_seal_is_one_of_0_1_0_and_gets_it_with_the_next_answer(used):
     before_seals(used.path)
     assert used.label().accesses == 3
-    used.expose(*POINTS[0], when(3))
+    used.expose(*POINTS[0], at=when(3))
     assert told(used.path)["hideseek_state"] == 2
     used.path.write_text(used.path.read_text().replace('"hideseek_state":2', '"hideseek_state":1'))
     refuses(used, "is damaged")
 
 
 def test_a_state_of_another_plan_game_or_map_is_refused(path):
-    live(path).expose(*POINTS[0], when(0))
+    live(path).expose(*POINTS[0], at=when(0))
     refuses(live(path, outlook="plain"), "another plan")
     refuses(live(path, outlook="look-ahead"), "another plan")
     refuses(live(path, budget=0.3), "another plan")
@@ -730,21 +744,21 @@ def test_a_state_of_another_plan_game_or_map_is_refused(path):
         dataclasses.replace(planner, discount=0.5),
         dataclasses.replace(planner, cuts=planner.cuts * 2),
     ):
-        refuses(LiveDevice(PROFILE, hamming(), hamming(), 0.2, other, path), "another plan")
+        refuses(LiveDevice(game_of(), other, path), "another plan")
     for regions, step in ((GRID, "10min"), (dataclasses.replace(GRID, south=45.0), "5min")):
         profile = MarkovProfile.from_matrix(MOVES, regions, step=step)
-        refuses(LiveDevice(profile, hamming(), hamming(), 0.2, planned("now"), path), "another plan")
+        refuses(LiveDevice(game_of(profile), planned("now"), path), "another plan")
 
 
 def test_a_codebooks_state_is_refused_and_left_alone(path):
     from tests.device.test_codebook_device import Device, book
 
-    Device(book("past"), path).expose(*POINTS[0], when(0))
+    Device(book("past"), path).expose(*POINTS[0], at=when(0))
     refuses(live(path), "another plan")
     path.unlink()
-    live(path).expose(*POINTS[0], when(0))
+    live(path).expose(*POINTS[0], at=when(0))
     with pytest.raises(StateError, match="another codebook"):
-        Device(book("past"), path).expose(*POINTS[0], when(1))
+        Device(book("past"), path).expose(*POINTS[0], at=when(1))
 
 
 @given(data=st.data())
@@ -752,11 +766,11 @@ def test_a_codebooks_state_is_refused_and_left_alone(path):
 def test_a_flipped_byte_never_escapes_as_another_error(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("flip") / "state"
     device = live(path, "transition")
-    device.expose(*POINTS[0], when(0))
+    device.expose(*POINTS[0], at=when(0))
     content = bytearray(path.read_bytes())
     content[data.draw(st.integers(0, 10**4)) % len(content)] = data.draw(st.integers(0, 255))
     path.write_bytes(bytes(content))
-    for action in (device.label, lambda: device.expose(*POINTS[0], when(1))):
+    for action in (device.label, lambda: device.expose(*POINTS[0], at=when(1))):
         try:
             action()
         except StateError:
@@ -816,7 +830,7 @@ def test_the_same_is_done_on_and_off_the_map_and_at_what_cannot_be(tmp_path, wor
 
 
 def test_an_answer_has_only_the_allowed_fields(path):
-    answer = live(path, floor=0.1).expose(*OFF_THE_GRID[0], when(0))
+    answer = live(path, floor=0.1).expose(*OFF_THE_GRID[0], at=when(0))
     assert type(answer) is Answer
     assert type(answer.place) is int
 
@@ -831,33 +845,33 @@ def test_a_planner_of_another_game_is_refused(path):
         (MarkovProfile.from_matrix(np.roll(MOVES, 1, axis=(0, 1)), GRID, step="5min"), 0.2, None),
     ):
         with pytest.raises(PlanError, match="'planner'"):
-            LiveDevice(profile, hamming(), hamming(), budget, planned("now"), path, scenario)
+            LiveDevice(game_of(profile, scenario, budget), planned("now"), path)
     with pytest.raises(ParameterError, match="'planner'"):
-        LiveDevice(PROFILE, hamming(), hamming(), 0.2, "far-sighted", path)
+        LiveDevice(game_of(), "far-sighted", path)
     assert not list(path.parent.iterdir())
 
 
 def test_a_profile_without_a_map_is_refused(path):
-    profile = MarkovProfile.from_matrix(MOVES)
-    planner = plan(profile, hamming(), hamming(), 0.2, walks=1)
+    game = game_of(MarkovProfile.from_matrix(MOVES))
     with pytest.raises(ParameterError, match="'regions'"):
-        LiveDevice(profile, hamming(), hamming(), 0.2, planner, path)
+        LiveDevice(game, train(game, walks=1), path)
 
 
 def test_errors_name_the_device_that_was_asked(path):
     with pytest.raises(ParameterError, match=r"'at' parameter of LiveDevice\.expose"):
-        live(path).expose(*POINTS[0], "soon")
+        live(path).expose(*POINTS[0], at="soon")
     with pytest.raises(ParameterError, match="'state' parameter of LiveDevice"):
         live("")
     assert repr(live(path)).startswith("LiveDevice(plan=")
 
 
-def test_a_game_that_is_there_plays_the_same(tmp_path, words):
-    game = BeliefGame.of(PROFILE, hamming(), hamming(), 0.2)
-    one, two = LiveDevice.of(game, planned("now"), tmp_path / "one", floor=0.1), live(tmp_path / "two", floor=0.1)
+def test_a_device_with_a_loaded_plan_plays_the_same(tmp_path, words):
+    save_plan(game_of(), planned("now"), tmp_path / "plan")
+    loaded = load_plan(tmp_path / "plan")
+    one, two = LiveDevice(*loaded, tmp_path / "one", floor=0.1), live(tmp_path / "two", floor=0.1)
     for device in (one, two):
         words[:] = [7]
-        device.expose(*POINTS[0], when(0))
+        device.expose(*POINTS[0], at=when(0))
     assert one.path.read_bytes() == two.path.read_bytes()
 
 
@@ -866,8 +880,7 @@ def test_a_game_that_is_there_plays_the_same(tmp_path, words):
 
 @pytest.fixture
 def plan_file(tmp_path):
-    profile, planner = stay_at_home()
-    save_plan(BeliefGame.of(profile, hamming(), hamming(), 0.3), planner, tmp_path / "me.plan")
+    save_plan(*stay_at_home(), tmp_path / "me.plan")
     return "me.plan"
 
 

@@ -262,7 +262,7 @@ def codebook_from(content: memoryview) -> Codebook:
         document.sha256,
     )
     for entry, worth in zip(document.stages, codebook.worths(), strict=True):
-        verify(entry.certificate, summary(worth), document.budget)
+        check_certificate(entry.certificate, summary(worth), document.budget)
     check_deployed(codebook, [entry.certificate for entry in document.stages])
     return codebook
 
@@ -390,7 +390,7 @@ def summary(worth: Worth) -> Summary:
     )
 
 
-def verify(claimed: Summary, found: Summary, budget: float) -> None:
+def check_certificate(claimed: Summary, found: Summary, budget: float) -> None:
     """Refuse a certificate that does not hold for the tables."""
     for name in Summary.__struct_fields__:
         said, is_so = getattr(claimed, name), getattr(found, name)

@@ -24,7 +24,7 @@ Point = tuple[float, float]
 
 
 class _Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last access: its stage, the step it began at, and what later draws may look at, by step."""
+    """The last access: its stage, its first step, and the releases and places that later draws may look at, by step."""
 
     stage: Place
     start: int
@@ -43,16 +43,31 @@ class _State(Saved, frozen=True, forbid_unknown_fields=True):
 
     @property
     def said(self) -> tuple[int | None, Reason]:
-        """Whoever has a codebook writes only what is released."""
+        """The release; a device with a codebook writes nothing else."""
         return self.release, ""
 
 
 @checked
 class Device(StepDevice[_State]):
-    """Exposes places by a codebook, one a step, and remembers in the file ``state`` what it has exposed.
+    """Exposes places by a codebook, one per step, and remembers in the file ``state`` what it has exposed.
 
-    The state is for its owner only. Any number of devices in any number of processes may share it.
+    It draws from the stored weights with random bits of the operating system, and needs no solver. The file is for its
+    owner only. Any number of devices in any number of processes may share it.
 
+    Parameters
+    ----------
+    codebook : Codebook
+        As :func:`hideseek.design` or :meth:`Codebook.load` gives it, over places that lie on the map.
+    state : path
+        The file of the device; it is created by the first answer.
+
+    Raises
+    ------
+    ParameterError
+        If the codebook has no regions, or its stages differ in when they release.
+
+    Examples
+    --------
     >>> from tempfile import TemporaryDirectory
     >>> from hideseek.designing.designer import design
     >>> from hideseek.metrics import hamming
@@ -86,11 +101,29 @@ class Device(StepDevice[_State]):
         self._seen_later = looked_back_at(codebook, lambda scenario: scenario.seen)
         self._known_later = looked_back_at(codebook, lambda scenario: scenario.known)
 
-    def expose(self, latitude: float, longitude: float, at: datetime | str, ahead: Sequence[Point] = ()) -> Answer:
-        """What to tell the service about being here at this time; asked again in the same step, the same.
+    def expose(self, latitude: float, longitude: float, *, at: datetime | str, ahead: Sequence[Point] = ()) -> Answer:
+        """Say what the service may be told about being here at this time; asked again in the same step, the same.
 
-        ``at`` has an offset from UTC. ``ahead`` holds the points of the following steps, for codebooks of planned
-        routes. Off the map the nearest place counts.
+        Parameters
+        ----------
+        latitude, longitude : float
+            Where the user is, in degrees; off the map the nearest place counts.
+        at : datetime or str
+            When, with an offset from UTC; a string in ISO 8601.
+        ahead : sequence of (latitude, longitude)
+            The points of the following steps, for codebooks of planned routes.
+
+        Returns
+        -------
+        Answer
+            The exposed place, or why nothing is exposed.
+
+        Raises
+        ------
+        ParameterError
+            If a point or the time is not one.
+        StateError
+            If the state cannot be used.
         """
         step = self._step(at)
         here = self._place(latitude, longitude, "latitude and longitude")
@@ -120,7 +153,7 @@ class Device(StepDevice[_State]):
         return _State(VERSION, self.sha256, step, release, access)
 
     def draw(self, stage: int, position: int, seen: Sequence[int], known: Sequence[int]) -> int | None:
-        """The release that 32 fresh random bits draw after these releases at these places; None where no row is."""
+        """The release that 32 fresh random bits draw after these releases at these places; None without a row."""
         stages, owner = self.codebook.stages, "Device.draw"
         tables = stages[whole_number(stage, "stage", owner, 0, len(stages) - 1)].tables
         table = tables[whole_number(position, "position", owner, 0, len(tables) - 1)]
@@ -130,17 +163,17 @@ class Device(StepDevice[_State]):
         return int(table.releases[table.ends.searchsorted(np.uint64(row * WORDS + random_word()), side="right")])
 
     def restart(self) -> None:
-        """Forget the history, so that the next step may be exposed as the first ever; the way out after a gap.
+        """Forget the history, so that the next access is treated as the first one: the way out after a long gap.
 
-        The answer of the last step stays: no step gets a second one. Whoever has seen what was exposed before may use
-        it against what is exposed after; the codebook does not count that.
+        The answer of the last step stays: no step gets a second one. An adversary who remembers the releases before the
+        restart may use them against those after it; the codebook does not count that.
         """
         with self._locked() as (handle, state):
             if state is not None:
                 self._write(handle, msgspec.structs.replace(state, access=None))
 
     def simulate(self, walks: npt.ArrayLike) -> IntArray:
-        """What would be exposed along walks [walk, step] of region numbers, -1 where nothing; no state is touched."""
+        """Draw what is exposed along walks [walk, step] of region numbers, -1 where nothing; no state is touched."""
         rule = f"region numbers from 0 to {self.codebook.places - 1}, [walk, step]"
         try:
             array: npt.NDArray[Any] = np.asarray(walks)
@@ -149,11 +182,11 @@ class Device(StepDevice[_State]):
         if array.ndim != 2 or array.dtype.kind not in "iu":
             raise broken_rule("walks", "Device.simulate", rule, f"the shape {array.shape} of {array.dtype}")
         if (array < 0).any() or (array >= self.codebook.places).any():
-            raise broken_rule("walks", "Device.simulate", rule, "a number that is none")
+            raise broken_rule("walks", "Device.simulate", rule, "another number")
         return self.codebook.simulate(array.astype(np.int64), random_words)
 
     def _route(self, ahead: Sequence[Point], count: int) -> list[int]:
-        """The places of the next so many steps."""
+        """The places of the next ``count`` steps."""
         rule = "points (latitude, longitude), one for each of the steps that follow"
         try:
             points = [(latitude, longitude) for latitude, longitude in ahead]
@@ -178,7 +211,7 @@ class Device(StepDevice[_State]):
         return "gap" if number is None else (number, step)
 
     def _needed(self, stage: Stage, position: int) -> tuple[set[int], set[int]]:
-        """Offsets from an access of the releases and the true places that may count after its release ``position``."""
+        """Offsets from an access of the releases and true places that may count after its release ``position``."""
         seen, known = set(self._seen_later), set(self._known_later)
         for later in range(position + 1, len(stage.tables)):
             seen.update(stage.scenario.seen, range(later))
@@ -186,7 +219,7 @@ class Device(StepDevice[_State]):
         return {offset for offset in seen if offset <= position}, {offset for offset in known if offset <= position}
 
     def _possible(self, state: _State) -> bool:
-        """Whether a device with this codebook can have come to a state."""
+        """Whether a device with this codebook can have written a state."""
         if state.release >= self.codebook.places or self._begin(state.last) is None:
             return False
         access = state.access
@@ -207,7 +240,7 @@ class Device(StepDevice[_State]):
 
 
 def looked_back_at(codebook: Codebook, offsets: Callable[[Scenario], Offsets]) -> frozenset[int]:
-    """Offsets from an access of what any later access may look at, given the offsets that a stage looks at."""
+    """Offsets from an access that any later access may look at, given the offsets that a stage looks at."""
     every, end = codebook.scenario.every, len(codebook.scenario.release)
     gap = {number: count for count, number in reversed(list(enumerate(codebook.gaps, start=2)))}
     return frozenset(

@@ -1,7 +1,7 @@
-"""What all devices share: one answer per step, on disk before it is told, in a sealed state that is theirs alone.
+"""What all devices share: one answer per step, persisted in a sealed state file before it is released.
 
-What is exposed is on disk before it is told, so that a crash leaves either nothing told or the same to tell again.
-Errors, answers and representations never hold the true place; the state holds its number as long as a table needs it.
+A crash leaves either nothing released or the same answer to release again. Errors, answers and representations never
+hold the true place; the state holds its number as long as a table needs it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from hideseek.codebook.weights import Unsigned
 from hideseek.errors import StateError, broken_rule
 from hideseek.model.regions import Regions
 from hideseek.traces.reading import checked_step
+from hideseek.util.display import html_table
 from hideseek.util.private_files import half_written, is_current, locked, sync_folder, write_into
 
 VERSION = 2
@@ -38,10 +39,10 @@ Reason = Literal["", "clock", "not due", "gap", "history", "floor", "budget"]
 class Answer:
     """What the service may be told at a step: the centre and the number of the exposed place, or nothing.
 
-    ``at`` is when the step begins. ``reason``, when nothing is told: ``"clock"`` (a later step was answered already),
-    ``"not due"`` (no access at this step), ``"gap"`` (no table for so long a silence, see :meth:`Device.restart`),
-    ``"history"`` (a table looks at a step that was not asked about), ``"floor"`` and ``"budget"`` (see
-    :class:`hideseek.LiveDevice`). Reasons follow from times and answers alone.
+    ``at`` is the beginning of the step. Where nothing is told, ``reason`` says why: ``"clock"`` (a later step was
+    answered already), ``"not due"`` (no access at this step), ``"gap"`` (no stage for so many missed accesses, see
+    :meth:`Device.restart`), ``"history"`` (a table looks at a step that was not asked about), ``"floor"`` and
+    ``"budget"`` (see :class:`hideseek.LiveDevice`). Reasons follow from times and earlier answers alone.
 
     >>> Answer("withheld", "2026-01-05T08:00:00+00:00", reason="not due").place is None
     True
@@ -56,14 +57,14 @@ class Answer:
 
 
 class _Head(msgspec.Struct):
-    """What says whether the rest can be read."""
+    """The part of a state that tells whether the rest can be read."""
 
     hideseek_state: int
     sha256: str
 
 
 class Saved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What every state begins with after its seal: its version, what it belongs to, and the last answered step."""
+    """The fields that every state begins with after its seal: version, checksum of its rule, last answered step."""
 
     hideseek_state: int
     sha256: str
@@ -79,10 +80,10 @@ State = TypeVar("State", bound=Saved)
 
 
 class StepDevice(Generic[State]):
-    """What devices have in common: one answer a step, which is in the file ``state`` before it is told.
+    """A device that answers once per step; the answer is in the file ``state`` before it is released.
 
-    A device adds its ``kind`` of state, when one is possible, and by which ``rule`` the next one follows. The state is
-    for its owner only. Any number of devices in any number of processes may share it.
+    A subclass adds its ``kind`` of state, whether a state is possible, and by which ``rule`` the next one follows: a
+    codebook or a plan. The file is for its owner only. Any number of devices in any number of processes may share it.
     """
 
     kind: type[State]
@@ -96,19 +97,23 @@ class StepDevice(Generic[State]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.rule}={self.sha256[:12]}, state={self.path.name!r})"
 
+    def _repr_html_(self) -> str:
+        facts = {self.rule: self.sha256[:12], "state": self.path.name, "step": self.step, "places": len(self.regions)}
+        return html_table(type(self).__name__, facts)
+
     @property
     def _owner(self) -> str:
         return f"{type(self).__name__}.expose"
 
     def _possible(self, state: State) -> bool:
-        """Whether a device like this can have come to a state."""
+        """Whether a device like this one can have written a state."""
         raise NotImplementedError
 
     def _once(self, step: int, follow: Callable[[State | None], State | Reason]) -> Answer:
-        """The answer of a step: the one it has, or that of the state which follows, or the reason why none does."""
+        """The answer of a step: the stored one, or that of the state that follows, or the reason why none does."""
         with self._locked() as (handle, state):
             if state is not None and step == state.last:
-                sync_folder(self.path.parent)  # who wrote it may have died before the answer was safe
+                sync_folder(self.path.parent)  # its writer may have died before the answer was safe
                 return self._answer(step, *state.said)
             if state is not None and step < state.last:
                 return self._answer(step, None, "clock")
@@ -128,24 +133,24 @@ class StepDevice(Generic[State]):
             raise broken_rule("at", self._owner, rule, "something else, or a time without one") from None
         step = (time - EPOCH) // self.step
         if self._begin(step) is None:
-            raise broken_rule("at", self._owner, rule, "one at the end of all times")
+            raise broken_rule("at", self._owner, rule, "a time beyond those that datetime knows")
         return step
 
     def _begin(self, step: int) -> datetime | None:
-        """When a step begins, if datetime reaches so far."""
+        """The beginning of a step, or None where datetime does not reach so far."""
         try:
             return EPOCH + step * self.step
         except OverflowError:
             return None
 
     def _place(self, latitude: float, longitude: float, parameter: str) -> int:
-        """The number of the place that holds a point, or of the nearest; a wrong point is not repeated in the error."""
+        """The number of the place that holds a point, or of the nearest one; an error never repeats the point."""
         for value, limit in ((latitude, 90), (longitude, 180)):
             is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
             if not is_number or not abs(value) <= limit:
                 rule = "numbers of degrees from -90 to 90 and from -180 to 180"
                 raise broken_rule(parameter, self._owner, rule, "something else")
-        # the nearest is looked for on the map too, so that the time it takes tells nobody who is off it
+        # both are looked up for every point, so that the time it takes does not reveal who is off the map
         holding, nearest = (find(latitude, longitude)[0] for find in (self.regions.locate, self.regions.nearest))
         return int(holding if holding >= 0 else nearest)
 
@@ -158,7 +163,7 @@ class StepDevice(Generic[State]):
 
     @contextmanager
     def _locked(self) -> Iterator[tuple[int, State | None]]:
-        """Alone with the state, of which what is locked is given too; if the system refuses, nothing is exposed."""
+        """Hold the lock of the state: its handle, and what it holds. If the system refuses, nothing is exposed."""
         try:
             with locked(self._open) as handle:
                 yield handle, self._read(handle)
@@ -166,9 +171,9 @@ class StepDevice(Generic[State]):
             raise self._unusable(f"cannot be read or written: {error.strerror or type(error).__name__}") from None
 
     def _open(self) -> int:
-        """The state, or its folder before there is one: who deletes what is locked deletes the state as well."""
+        """Open the state, or its folder before there is one: deleting what is locked deletes the state as well."""
         try:
-            # a link may lead to a file of somebody else's choice, and a pipe would keep us waiting
+            # a link may lead to any file, and a pipe would block
             return os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             return self._open_folder()
@@ -183,7 +188,7 @@ class StepDevice(Generic[State]):
         return StateError(f"The state {self.path.name} {why}. Nothing is exposed.")
 
     def _read(self, handle: int) -> State | None:
-        """The state, or None if this is its folder; refused unless such a device may have written it."""
+        """Read the state, or None if this is its folder; refuse what such a device cannot have written."""
         about = os.fstat(handle)
         if stat.S_ISDIR(about.st_mode):
             return None
@@ -205,14 +210,14 @@ class StepDevice(Generic[State]):
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise self._unusable("is damaged") from None
         if not self._possible(state):
-            raise self._unusable("is damaged: it says what cannot be")
+            raise self._unusable("is damaged: its fields contradict each other")
         return msgspec.structs.replace(state, hideseek_state=VERSION)
 
     def _write(self, handle: int, state: State) -> None:
-        """Replace what is locked, and nothing else, by a state.
+        """Replace the locked file, and nothing else, by a state.
 
         If a copy took its place, another device may have locked the copy. But one folder is locked by one writer at a
-        time: whoever comes second finds here that what it has read is in its place no longer.
+        time: the second writer finds here that the file it has read is no longer in its place.
         """
         is_first = stat.S_ISDIR(os.fstat(handle).st_mode)
         with nullcontext(handle) if is_first else locked(self._open_folder) as folder:
@@ -221,13 +226,13 @@ class StepDevice(Generic[State]):
             for leftover in half_written(self.path):
                 leftover.unlink(missing_ok=True)
             written = write_into(folder, self.path, sealed(msgspec.json.encode(state)))
-            # the folder itself may have been moved since, and others answer in the one that is in its place
+            # the folder itself may have been moved since, and other devices answer in the one at its path
             if not os.path.samestat(written, self.path.lstat()):
                 raise self._unusable("was moved or replaced meanwhile")
 
 
 def sealed(content: bytes) -> bytes:
-    """A JSON object with the checksum of its bytes as one entry more, the first.
+    """Put the checksum of a JSON object's bytes in front, as its first entry.
 
     >>> sealed(b'{"last":1}')
     b'{"seal":"e64928...","last":1}'
@@ -236,7 +241,7 @@ def sealed(content: bytes) -> bytes:
 
 
 def unsealed(content: bytes) -> bytes | None:
-    """What was sealed, if this is it to the last bit."""
+    """The object that was sealed, or None unless it is unchanged to the last bit."""
     bare = b"{" + content[len(sealed(b"{")) :]
     return bare if sealed(bare) == content else None
 
@@ -247,12 +252,12 @@ def random_word() -> int:
 
 
 def random_words(count: int) -> Unsigned:
-    """So many times 32 random bits of the operating system."""
+    """Words of 32 random bits of the operating system."""
     return np.frombuffer(os.urandom(4 * count), np.uint32)
 
 
 def state_path(state: str | os.PathLike[str], owner: str) -> Path:
-    """The absolute path of a state, the same wherever the process goes."""
+    """The absolute path of a state, the same wherever the process changes to."""
     try:
         path = os.fsdecode(state)
         if not path or b"\0" in os.fsencode(path):
