@@ -97,7 +97,9 @@ def evaluate(
     >>> from hideseek.designing.designer import design
     >>> from hideseek.model.mobility import MarkovProfile
     >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    >>> codebook = design(profile, Scenario.past_present(1), 1 - np.eye(2), 1 - np.eye(2), budget=0.15)
+    >>> codebook = design(
+    ...     profile, Scenario.past_present(1), privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.15
+    ... )
     >>> label = evaluate(codebook, profile, accesses=8)
     >>> f"{label.smoother:.3f} {label.filter:.3f} {label.window:.3f} {label.prior_risk:.3f}", label.filter.exact
     ('0.132 0.150 0.150 0.333', True)

@@ -320,7 +320,9 @@ def beliefs(codebook: Codebook, profile: Profile, exposed: npt.ArrayLike) -> Flo
     >>> from hideseek.designing.designer import design
     >>> from hideseek.model.scenario import Scenario
     >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    >>> codebook = design(profile, Scenario.past_present(1), 1 - np.eye(2), 1 - np.eye(2), budget=0.15)
+    >>> codebook = design(
+    ...     profile, Scenario.past_present(1), privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.15
+    ... )
     >>> beliefs(codebook, profile, [0, 0, 1]).argmax(axis=1)
     array([0, 0, 1])
     """

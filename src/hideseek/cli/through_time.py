@@ -110,11 +110,30 @@ def design_command(
             planner = train(game, progress=lambda done, count, *_: advance("walks", done, count))
     with counting_bar("designing") as advance:
         codebook = design(
-            profile, scenario, d_p, d_q, allowed, steps, gaps, farsighted=planner, workers=workers, progress=advance
+            profile,
+            scenario,
+            privacy=d_p,
+            quality=d_q,
+            budget=allowed,
+            first_stages=steps,
+            gaps=gaps,
+            farsighted=planner,
+            workers=workers,
+            progress=advance,
         )
     if farsighted:
         with counting_bar("comparing") as advance:
-            short = design(profile, scenario, d_p, d_q, allowed, steps, gaps, workers=workers, progress=advance)
+            short = design(
+                profile,
+                scenario,
+                privacy=d_p,
+                quality=d_q,
+                budget=allowed,
+                first_stages=steps,
+                gaps=gaps,
+                workers=workers,
+                progress=advance,
+            )
             gain = evaluate(codebook, profile, COMPARED, COMPARED, progress=advance, beside=short).gain
     if gain is not None and gain < 0:
         codebook = short
@@ -143,7 +162,7 @@ def inspect_command(
     codebook, verified = Codebook.load(path), False
     if codebook.chain is not None:
         with counting_bar("verifying") as advance:
-            verify(codebook, advance)
+            verify(codebook, progress=advance)
         verified = True
     if as_json:
         print_json(
@@ -226,7 +245,7 @@ def expose_command(
         raise broken_rule("--live", "expose", "given without --ahead and --restart", "one of them", way_out)
     if floor is not None and not live:
         raise broken_rule("floor", "expose", "given with --live only", floor)
-    device = LiveDevice.of(*load_plan(path), state, floor or 0.0) if live else Device(Codebook.load(path), state)
+    device = LiveDevice(*load_plan(path), state, floor=floor or 0.0) if live else Device(Codebook.load(path), state)
     if (latitude is None) != (longitude is None):
         raise broken_rule("latitude and longitude", "expose", "given together, or not at all", "one of them")
     here = point_line() if latitude is None else f"{latitude},{longitude}"
@@ -234,11 +253,11 @@ def expose_command(
     route = [point_from(text, "ahead") for text in ahead or []]
     when = datetime.now(UTC) if at is None else at
     if isinstance(device, LiveDevice):
-        answer = device.expose(*point, when)
+        answer = device.expose(*point, at=when)
     else:
         if restart:
             device.restart()
-        answer = device.expose(*point, when, route)
+        answer = device.expose(*point, at=when, ahead=route)
     if as_json:
         label = {"label": asdict(device.label()) | {"assumption": ASSUMPTION}} if isinstance(device, LiveDevice) else {}
         print_json(asdict(answer) | label)

@@ -130,9 +130,14 @@ def compare(
     budget = scalar(budget, "budget", owner)
     Course(truth(setting.game), profile, setting.privacy, accesses, owner).refuse_many(walks)
     codebook = design(
-        profile, Scenario.past_present(MEMORY), setting.privacy, setting.quality, budget, workers=workers,
+        profile,
+        Scenario.past_present(MEMORY),
+        privacy=setting.privacy,
+        quality=setting.quality,
+        budget=budget,
+        workers=workers,
         progress=progress,
-    )  # fmt: skip
+    )
     measure = _Measure(setting, accesses, walks, seed)
     ours = measure.row("codebook", "Theodorakopoulos et al. 2014", "releases remembered", MEMORY, codebook)
     target = float(ours.quality_loss)

@@ -116,7 +116,9 @@ def run_demo(out: Path, seed: int, advance: Callable[[str], None]) -> Demo:
     advance("designing the codebook")
     scenario = Scenario.past_present(memory=1)
     game = Game.from_scenario(profile, Scenario.sporadic(), metres, squared(metres))
-    codebook = design(profile, scenario, metres, squared(metres), budget=CODEBOOK_SHARE * game.saturation)
+    codebook = design(
+        profile, scenario, privacy=metres, quality=squared(metres), budget=CODEBOOK_SHARE * game.saturation
+    )
     codebook.save(out / "person.hideseek")
     advance("exposing a day")
     day = expose_day(traces, profile, Codebook.load(out / "person.hideseek"), out / "person.state")
@@ -154,7 +156,7 @@ def expose_day(traces: pd.DataFrame, profile: MarkovProfile, codebook: Codebook,
     before = np.searchsorted(times, steps, side="right") - 1
     fixes = traces.iloc[np.maximum(before, 0)]
     points = list(zip(fixes["latitude"], fixes["longitude"], steps, strict=True))
-    answers = [device.expose(latitude, longitude, at.to_pydatetime()) for latitude, longitude, at in points]
+    answers = [device.expose(latitude, longitude, at=at.to_pydatetime()) for latitude, longitude, at in points]
     exposed = np.array([answer.place for answer in answers])
     return Day(
         ((steps - start) / pd.Timedelta("1h")).to_numpy(np.float64),
