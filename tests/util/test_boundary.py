@@ -104,6 +104,8 @@ def calls(folder):
         "Codebook.after": (t.codebook.after, {"stage": 0, "gap": 1}),
         "Codebook.load": (hs.Codebook.load, {"path": book}),
         "Codebook.metric_document": (t.codebook.metric_document, {"role": "privacy"}),
+        "Codebook.occasion": (t.codebook.occasion, {"stage": 0}),
+        "Codebook.plot": (t.codebook.plot, {"ax": None}),
         "Codebook.save": (t.codebook.save, {"path": book}),
         "Codebook.simulate": (
             t.codebook.simulate,

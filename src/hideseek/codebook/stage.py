@@ -14,7 +14,7 @@ from hideseek.metrics import Metric
 from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product, refuse_if_too_large
 
-LAW = 1e-9  # how far from 1 the sum of a law may be
+SUMS_TO_ONE = 1e-9  # how far from 1 the sum of a distribution may be
 NOTHING = np.zeros(0, np.int64)
 
 
@@ -136,8 +136,8 @@ class Stage:
     scenario: Scenario
     then: int
     tables: tuple[Table, ...]
-    prior: Prior = field(default_factory=lambda: NO_PRIOR)
-    attack: Attack = field(default_factory=lambda: NO_ATTACK)
+    prior: Prior = field(default_factory=lambda: NO_PRIOR, repr=False)
+    attack: Attack = field(default_factory=lambda: NO_ATTACK, repr=False)
 
     def known_at(self, position: int) -> tuple[int, ...]:
         """Offsets of the true places that release number ``position`` may look at."""
@@ -234,7 +234,7 @@ class Stage:
         count, width = view.count, view.law.shape[1]
         answer = attack.history * width + attack.release
         total = np.bincount(answer, attack.weight, minlength=count * width)
-        if not (np.abs(total - 1) <= LAW).all():
+        if not (np.abs(total - 1) <= SUMS_TO_ONE).all():
             raise CodebookError("The stored attack is not a law of guesses for every release.")
         erring = RowSums(answer, attack.guess, count * width).of(attack.weight, view.d_p) / total[:, None]
         erring = erring.reshape(count, width, -1)
@@ -293,7 +293,7 @@ class Stage:
         for numbers in (prior.probability, attack.weight, attack.price):
             if not (numbers.min(initial=0) >= 0 and numbers.max(initial=0) < np.inf):
                 raise CodebookError("A stage holds a number that is not finite, or below 0.")
-        if not abs(prior.probability.sum() - 1) <= LAW or not (prior.weight > 0).all():
+        if not abs(prior.probability.sum() - 1) <= SUMS_TO_ONE or not (prior.weight > 0).all():
             raise CodebookError("The law that a stage was made for does not sum to 1, or leaves a history out.")
         if len(attack.weight) < count * released:  # before anything is made that large
             raise CodebookError("The stored attack is not a law of guesses for every release.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -28,10 +28,10 @@ class Table:
     """
 
     places: int
-    codes: Unsigned
-    start: Unsigned
-    releases: Unsigned
-    weights: Unsigned
+    codes: Unsigned = field(repr=False)
+    start: Unsigned = field(repr=False)
+    releases: Unsigned = field(repr=False)
+    weights: Unsigned = field(repr=False)
 
     @classmethod
     def from_laws(cls, places: int, keys: IntArray, laws: FloatArray) -> Table:
