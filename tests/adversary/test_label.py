@@ -298,7 +298,7 @@ def test_who_asks_more_often_at_some_places_is_better_known_than_the_label_says(
     moves, asks = np.full((3, 3), 0.1) + 0.7 * np.eye(3), np.array([0.1, 0.1, 0.95])
     profile, error = MarkovProfile.from_matrix(moves, Places([46.5, 46.6, 46.7], [6.5, 6.6, 6.7])), 1 - np.eye(3)
     codebook = design(profile, Scenario.sporadic(), privacy=error, quality=error, budget=0.2)
-    table = codebook.stages[0].tables[0].laws(np.arange(3))
+    table = codebook.stages[0].tables[0].distributions(np.arange(3))
     told, lost, accesses = [np.full(3, 1 / 3)], 0.0, 0.0
     for _ in range(7):
         asked = [law * asks * table[:, release] for law in told for release in range(3)]

@@ -56,7 +56,7 @@ def arbitrary(places, scenario, seed=0):
         for position, moment in enumerate(own.release):
             known = [offset for offset in own.known if offset <= moment or not own.causal]
             keys = np.array(list(itertools.product(range(places), repeat=len(own.seen) + position + len(known))))
-            tables.append(Table.from_laws(places, keys, generator.dirichlet(np.ones(places), len(keys))))
+            tables.append(Table.from_distributions(places, keys, generator.dirichlet(np.ones(places), len(keys))))
         stages.append(Stage(own, min(n + 1, first), tuple(tables)))
     nothing = Deployed(0, True, 0, 0, 0, 0, None, None, 0, 0)
     metrics = from_matrix(D), from_matrix(D**2)
@@ -452,7 +452,7 @@ def test_a_history_without_a_row_is_refused(monkeypatch):
     seen = table.codes.astype(int) // (codebook.places + 1)
     common = stage.prior.histories[stage.prior.weight.argmax(), 0]
     keys, kept = np.c_[seen, table.codes.astype(int) % (codebook.places + 1)], seen != common
-    less = Table.from_laws(codebook.places, keys[kept], table.matrix[kept])
+    less = Table.from_distributions(codebook.places, keys[kept], table.matrix[kept])
     stages = tuple(replace(stage, tables=(less,)) if one is stage else one for one in codebook.stages)
     for name in ("window", "filter"):
         attack(replace(codebook, stages=stages), profile, name, accesses=codebook.repeating)

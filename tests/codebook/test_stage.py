@@ -198,7 +198,7 @@ def test_the_best_replies_are_those_of_a_plain_search(name):
 def test_laws_are_products_of_the_tables():
     stage = designed("unknown").stages[0]
     known = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    laws = stage.laws(np.zeros((4, 0), int), known)
+    laws = stage.distributions(np.zeros((4, 0), int), known)
     exact = [[law_of(stage, (), tuple(k), o) for o in every(range(2), repeat=2)] for k in known.tolist()]
     np.testing.assert_array_equal(laws, np.array(exact, float))
     # the first release must not tell the second place
@@ -271,8 +271,8 @@ def test_an_attack_without_a_guess_for_some_release_is_refused(repeating):
 
 
 def without(table: Table, row: int) -> Table:
-    laws = np.delete(table.laws(np.arange(len(table.codes))), row, axis=0)
-    return Table.from_laws(table.places, np.delete(table.codes, row).astype(np.int64)[:, None], laws)
+    laws = np.delete(table.distributions(np.arange(len(table.codes))), row, axis=0)
+    return Table.from_distributions(table.places, np.delete(table.codes, row).astype(np.int64)[:, None], laws)
 
 
 def test_a_history_without_a_row_for_the_unknown_is_refused(repeating):
@@ -301,14 +301,14 @@ def test_a_row_with_too_many_digits_is_refused(repeating):
 
 
 def test_a_row_missing_for_what_can_happen_is_a_typed_error(repeating):
-    table = Table.from_laws(3, np.array([[0, 0], [0, 3]]), np.eye(3)[:2])
+    table = Table.from_distributions(3, np.array([[0, 0], [0, 3]]), np.eye(3)[:2])
     with pytest.raises(CodebookError, match="no row"):
         replace(repeating, tables=(table,)).under(repeating.prior, STEPS, STEPS)
 
 
 def test_what_would_not_fit_in_memory_is_refused_before_it_is_made():
     places = 2**20
-    table = Table.from_laws(3, np.array([[0], [3]]), np.eye(3)[:2])
+    table = Table.from_distributions(3, np.array([[0], [3]]), np.eye(3)[:2])
     stage = Stage(Scenario(target=(-2, -1, 0), known=(0,)), 0, (replace(table, places=places),))
     zero = np.zeros(1, np.int64)
     prior = Prior((-2, -1, 0), np.zeros((1, 0), np.int64), zero, np.zeros((1, 3), np.int64), np.ones(1))

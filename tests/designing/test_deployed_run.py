@@ -67,7 +67,7 @@ def telling_the_truth(stage):
     keys = np.array(list(itertools.product(range(table.places + 1), repeat=digits)))
     keys = keys[(keys[:, :-1] < table.places).all(axis=1)]
     laws = np.vstack([np.eye(table.places), np.full(table.places, 1 / table.places)])[keys[:, -1]]
-    return replace(stage, tables=(Table.from_laws(table.places, keys, laws),))
+    return replace(stage, tables=(Table.from_distributions(table.places, keys, laws),))
 
 
 def forged(codebook, begin, **claims_of_it):

@@ -76,7 +76,7 @@ def exact_losses(codebook: Codebook, profile: MarkovProfile, accesses: int) -> F
         stage, after = codebook.stages[number], {}
         for past, law in beliefs.items():
             seen = np.tile(np.array(past, np.int64), (profile.places, 1))
-            table = stage.laws(seen, np.arange(profile.places)[:, None])
+            table = stage.distributions(seen, np.arange(profile.places)[:, None])
             losses.append(float(np.vdot(law[:, None] * table, LOSS)) / law.sum())
             for release in range(profile.places):
                 # the codebook remembers the last release only: what led to it is summed

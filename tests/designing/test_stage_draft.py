@@ -17,7 +17,7 @@ def mechanism(inputs, table, mass) -> Made:
 
 def law(draft, seen, known):
     table = draft.stage.tables[0]
-    return table.laws(table.rows(np.array([[seen]]), np.array([[known]])))[0]
+    return table.distributions(table.rows(np.array([[seen]]), np.array([[known]])))[0]
 
 
 def test_an_input_that_the_law_rules_out_keeps_its_own_row():

@@ -43,7 +43,7 @@ from hideseek.util.boundary import checked
 from hideseek.util.display import html_table
 
 TINY = 1e-12  # a loss that is none
-AGREE = 1e-9  # numbers of the certificate, stored and worked out again
+AGREE = 1e-9  # numbers of the certificate, stored and computed again
 
 
 class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

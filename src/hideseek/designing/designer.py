@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from hideseek.codebook.codebook import Chain, Codebook
-from hideseek.codebook.joint_distribution import NEVER, SETTLED, Access, History, Joint, Law
+from hideseek.codebook.joint_distribution import NEVER, SETTLED, Access, History, Joint, Usual
 from hideseek.codebook.stage import Prior, Stage
 from hideseek.designing.deployed_run import Deployment, Moment, Runs, deployed_of, starts_of_gaps
 from hideseek.designing.feasibility import homogeneous, stage_counts
@@ -40,7 +40,7 @@ PACE = 0.2  # how far it is moved at a time, at first
 ROUNDS = 300  # of mixing until it is given up
 ROUGH = 1e-3  # change of the distribution in one access at which runs after a gap are cut while tables still change
 
-NO_USUAL: Law = (np.zeros((0, 0), np.int64), np.zeros((0, 0)))
+NO_USUAL: Usual = (np.zeros((0, 0), np.int64), np.zeros((0, 0)))
 
 
 @checked

@@ -86,7 +86,7 @@ class HistoryGames:
         if recurring is not None:
             errors = self._ahead[:, recurring.index(game.inputs)] * game.mass
             return Game(errors, game.cost, game.budget, inputs=game.inputs, releases=game.releases)
-        errors = self._next_errors(access, access.next_law(joint, history))
+        errors = self._next_errors(access, access.next_distribution(joint, history))
         return Game(errors, game.cost, game.budget, game.rows, inputs=game.inputs, releases=game.releases)
 
     def recurring_at(self, access: Access) -> BeliefGame | None:
