@@ -559,7 +559,7 @@ TENSORS = {
     "history that never happens": (tensor("2.prior.history", lambda own: own * 0), "leaves a history out"),
     "history out of range": (tensor("2.prior.history", first(3)), "does not exist"),
     "place out of range": (tensor("2.prior.sequences", first(3)), "does not exist"),
-    "attack that is no law": (tensor("2.attack.weight", lambda own: own * 0.99), "law of guesses"),
+    "attack that is no law": (tensor("2.attack.weight", lambda own: own * 0.99), "distribution of guesses"),
     "attack with NaN": (tensor("2.attack.weight", first(np.nan)), "not finite"),
     "attack with infinity": (tensor("2.attack.weight", first(np.inf)), "not finite"),
     "attack with a negative": (tensor("2.attack.weight", first(-1.0)), "below 0"),
@@ -647,7 +647,7 @@ def test_places_without_end_are_refused_before_anything_is_allocated():
     document, tensors = taken_apart(smallest())
     document["places"] = 2**20
     tensor("0.table.0.codes", lambda own: np.r_[own[:-1], np.uint64(2**20)])(document, tensors)
-    refused_at_little_cost(put_together(document, tensors), "law of guesses")
+    refused_at_little_cost(put_together(document, tensors), "distribution of guesses")
 
 
 def test_long_codes_are_refused():

@@ -242,7 +242,7 @@ def with_attack(stage, **changed) -> Stage:
         (lambda s: with_attack(s, release=s.attack.release + 3), "does not exist"),
         (lambda s: with_attack(s, guess=s.attack.guess + 3), "does not exist"),
         (lambda s: with_attack(s, history=s.attack.history + 3), "does not exist"),
-        (lambda s: replace(s, attack=Attack(*(a[:8] for a in vars(s.attack).values()))), "law of guesses"),
+        (lambda s: replace(s, attack=Attack(*(a[:8] for a in vars(s.attack).values()))), "distribution of guesses"),
         (lambda s: replace(s, scenario=Scenario.past_present(2)), "fit together"),
     ],
 )
@@ -254,19 +254,19 @@ def test_a_stage_whose_parts_do_not_fit_is_refused(repeating, broken, message):
 def test_an_attack_that_is_no_law_is_refused(repeating):
     attack = repeating.attack
     for factor in (1.001, 0.5):
-        with pytest.raises(CodebookError, match="law of guesses"):
+        with pytest.raises(CodebookError, match="distribution of guesses"):
             with_attack(repeating, weight=attack.weight * factor).worth(STEPS, STEPS, 0.3)
     # what sums to infinity would divide any bound away
     twice = Attack(*(np.tile(part, 2) for part in (attack.history, attack.release, attack.guess)),
                    np.full(2 * len(attack.weight), 1e308), attack.price)  # fmt: skip
-    with pytest.raises(CodebookError, match="law of guesses"), np.errstate(over="ignore"):
+    with pytest.raises(CodebookError, match="distribution of guesses"), np.errstate(over="ignore"):
         replace(repeating, attack=twice).worth(STEPS, STEPS, 0.3)
 
 
 def test_an_attack_without_a_guess_for_some_release_is_refused(repeating):
     release = repeating.attack.release.copy()
     release[release == 2] = 1
-    with pytest.raises(CodebookError, match="law of guesses"):
+    with pytest.raises(CodebookError, match="distribution of guesses"):
         with_attack(repeating, release=release).worth(STEPS, STEPS, 0.3)
 
 

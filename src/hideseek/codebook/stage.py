@@ -44,7 +44,7 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """The adversary's best strategy as a proof: the ``weight`` of a guess by history and release; a price per history."""
+    """The adversary's best strategy as a proof: the ``weight`` of a guess by history and release, and prices."""
 
     history: IntArray
     release: IntArray
