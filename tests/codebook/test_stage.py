@@ -195,7 +195,7 @@ def test_the_best_replies_are_those_of_a_plain_search(name):
             assert found[history] == best_reply(stage, nets, (), places)
 
 
-def test_laws_are_products_of_the_tables():
+def test_distributions_are_products_of_the_tables():
     stage = designed("unknown").stages[0]
     known = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     laws = stage.distributions(np.zeros((4, 0), int), known)
@@ -251,7 +251,7 @@ def test_a_stage_whose_parts_do_not_fit_is_refused(repeating, broken, message):
         broken(repeating).checked()
 
 
-def test_an_attack_that_is_no_law_is_refused(repeating):
+def test_an_attack_that_is_no_distribution_is_refused(repeating):
     attack = repeating.attack
     for factor in (1.001, 0.5):
         with pytest.raises(CodebookError, match="distribution of guesses"):
@@ -283,7 +283,7 @@ def test_a_history_without_a_row_for_the_unknown_is_refused(repeating):
             replace(repeating, tables=(without(table, row),)).checked()
 
 
-def test_a_second_release_without_a_row_after_a_first_that_can_happen_is_refused():
+def test_a_second_release_without_a_row_after_a_possible_first_is_refused():
     stage = designed("unknown").stages[0].checked()
     first, second = stage.tables
     for release in set(first.releases.tolist()):

@@ -95,7 +95,7 @@ def padded(law: np.ndarray) -> np.ndarray:
 
 @given(distributions())
 @settings(max_examples=50)
-def test_laws_are_the_weights_of_the_rows_and_near_what_they_came_from(law):
+def test_distributions_are_the_weights_of_the_rows_and_near_the_exact_ones(law):
     table = Table.from_distributions(max(law.shape[1], len(law)), np.arange(len(law))[:, None], padded(law))
     rows = np.array([*range(len(law)), 0])
     np.testing.assert_array_equal(table.distributions(rows), table.matrix[rows])
@@ -103,7 +103,7 @@ def test_laws_are_the_weights_of_the_rows_and_near_what_they_came_from(law):
     np.testing.assert_array_equal(table.distributions(rows).sum(axis=1), 1.0)
 
 
-def test_many_draws_follow_the_law():
+def test_many_draws_follow_the_distribution():
     generator = np.random.default_rng(20)
     law = generator.dirichlet(np.full(25, 0.3), size=25)
     table = Table.from_distributions(25, np.arange(25)[:, None], law)
@@ -119,7 +119,7 @@ def test_many_draws_follow_the_law():
         assert not counts[expected == 0].any()
 
 
-def test_the_chi_square_test_would_notice_a_law_that_is_off():
+def test_the_chi_square_test_would_notice_a_distribution_that_is_off():
     generator = np.random.default_rng(21)
     table = Table.from_distributions(2, np.array([[0]]), np.array([[0.51, 0.49]]))
     count = np.bincount(table.draw(np.zeros(400_000, int), generator.integers(0, WORDS, 400_000, dtype=np.uint32)))
@@ -171,7 +171,7 @@ def parts(**changed) -> Table:
     return Table(3, **{name: np.array(changed.get(name, array), array.dtype) for name, array in good.items()})
 
 
-def test_a_table_of_laws_is_accepted():
+def test_a_table_of_distributions_is_accepted():
     assert parts().checked().distributions(np.array([0, 1])).tolist() == [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]]
 
 
@@ -198,6 +198,6 @@ def test_a_table_of_laws_is_accepted():
         ({"weights": [2**31, 2**31, 2**32 - 1]}, "sum to"),
     ],
 )
-def test_what_is_no_table_of_laws_is_refused(changed, message):
+def test_what_is_no_table_of_distributions_is_refused(changed, message):
     with pytest.raises(CodebookError, match=message):
         parts(**changed).checked()

@@ -43,7 +43,7 @@ def test_what_is_claimed_is_what_the_file_gives(name):
     assert_claimed_as_found(designed(profile, scenario, metric, gaps=3))
 
 
-def test_what_is_claimed_is_what_the_file_gives_for_chains_that_remember_more():
+def test_claims_are_what_the_file_gives_for_chains_that_remember_more():
     assert_claimed_as_found(designed(SECOND_ORDER, Scenario.past_present(1), 1 - np.eye(2), gaps=2))
 
 
@@ -100,7 +100,7 @@ def test_no_claim_may_be_better_than_it_is(claim):
         verify(codebook_from(memoryview(forged(honest, 9, **{claim: better * getattr(honest.deployed, claim)}))))
 
 
-def test_a_stage_made_for_another_distribution_than_that_of_the_run_is_refused():
+def test_a_stage_made_for_another_distribution_than_its_run_is_refused():
     """Its tables and the run are as they were: what is stored beside them flatters the bound that is shown."""
     profile, metric = person(5)
     honest = designed(profile, Scenario.past_present(1), metric)
@@ -158,7 +158,7 @@ def test_the_case_of_the_worst_loss_after_a_gap_is_checked():
             verify(codebook_from(memoryview(forged(honest, 10**6, gap_worst_case=other))))
 
 
-def test_a_codebook_of_the_first_version_loads_and_says_that_its_run_is_not_verified(run, tmp_path):
+def test_a_codebook_of_0_1_0_loads_and_says_that_its_run_is_not_verified(run, tmp_path):
     honest = designed(*person(5)[:1], Scenario.past_present(1), person(5)[1], gaps=2)
     old = replace(
         honest, chain=None, deployed=msgspec.structs.replace(honest.deployed, gap_worst_case=None), checksum=""

@@ -36,7 +36,7 @@ def assert_same_law(stage, law):
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_the_law_that_travels_is_that_of_all_paths_written_out(name):
+def test_the_joint_distribution_is_that_of_all_paths_written_out(name):
     scenario = SCENARIOS[name]
     profile = PAIR if len(scenario.release) > 1 or "two" in name else CHAIN
     codebook = made(profile, scenario)
@@ -53,7 +53,7 @@ def test_the_law_that_travels_is_that_of_all_paths_written_out(name):
 
 
 @pytest.mark.parametrize("name", ["location", "transition", "location, two seen"])
-def test_the_law_travels_for_profiles_that_remember_more(name):
+def test_the_joint_distribution_is_right_for_profiles_that_remember_more(name):
     codebook = made(SECOND_ORDER, SCENARIOS[name], steps=4)
     paths = everything(codebook, SECOND_ORDER, 4)
     for access in range(4):
@@ -362,7 +362,7 @@ def test_the_chosen_optimum_tells_less_about_the_next_place():
     assert max(gains) > 0.005
 
 
-def test_what_was_never_seen_with_a_past_gets_what_is_released_on_the_whole():
+def test_what_was_never_seen_with_a_past_gets_the_average_of_that_past():
     codebook = made(CHAIN, Scenario.past_present(1, "transition"))
     for stage in codebook.stages[: codebook.repeating]:
         rows = rows_of(stage.tables[0])

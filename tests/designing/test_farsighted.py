@@ -49,7 +49,7 @@ def budget_of(profile: MarkovProfile) -> float:
 
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize("seed", [0, 4, 9])
-def test_planning_ahead_gains_against_who_remembers_everything(seed: int, mode: Mode) -> None:
+def test_planning_ahead_gains_against_an_adversary_who_remembers(seed: int, mode: Mode) -> None:
     """All sequences are enumerated, so the filter's numbers are exact and the gain is no luck."""
     profile = slow_chain(seed)
     budget = budget_of(profile)

@@ -279,7 +279,7 @@ print([device.expose(46.5, 6.5, at=f"2026-01-05T08:{5 * step:02}:00Z").place for
 
 
 @pytest.mark.parametrize("becomes", ["empty", "another"])
-def test_what_becomes_of_a_file_does_not_change_the_codebook_that_was_read_from_it(tmp_path, becomes):
+def test_a_codebook_does_not_change_with_the_file_it_was_read_from(tmp_path, becomes):
     book("past", 0.0).save(tmp_path / "codebook")  # exposes where you are
     document, tensors = taken_apart((tmp_path / "codebook").read_bytes())
     for name in tensors:
@@ -292,3 +292,9 @@ def test_what_becomes_of_a_file_does_not_change_the_codebook_that_was_read_from_
         capture_output=True,
     )
     assert (done.returncode, done.stdout) == (0, b"[0, 0, 0, 0]\n"), done.stderr
+
+
+def test_a_device_shows_its_codebook_and_its_state_and_nothing_else(path):
+    device = Device(book("past"), path)
+    assert repr(device) == f"Device(codebook={book('past').sha256[:12]}, state='state.json')"
+    assert device._repr_html_().count("<tr>") == 4

@@ -308,7 +308,7 @@ def test_two_processes_agree_at_every_step(path):
     assert_all_expose_the_same(ASK, [(path, 6.5), (path, 8.5)], map(when, range(60)))
 
 
-def test_steps_that_are_not_due_and_clocks_that_go_back_leave_the_state_alone(path):
+def test_steps_not_due_and_clocks_that_go_back_leave_the_state_alone(path):
     device = live(path, "in between")
     first = device.expose(*POINTS[0], at=when(0))
     before = path.read_bytes()
@@ -335,7 +335,7 @@ def test_after_half_an_eternity_nothing_is_remembered(path, moves):
 # ---------------------------------------------------------------------------------------- what a scenario looks back at
 
 
-def test_true_places_are_remembered_only_as_long_as_an_access_may_look_at_them(path, moves):
+def test_true_places_are_kept_only_while_an_access_may_look_at_them(path, moves):
     zero = (BEGIN - datetime(1970, 1, 1, tzinfo=UTC)) // (when(1) - when(0))
     for name, expected in {
         "now": {0: [], 1: [], 2: [], 6: []},
@@ -359,7 +359,7 @@ def test_after_a_gap_the_mechanism_looks_at_the_places_it_has(path, moves):
     assert [columns for columns, _ in moves] == [[2], [1, 2], [0, 1, 2], [0, 1, 2], [0, 2], [1, 2], [0, 1, 2]]
 
 
-def test_without_a_place_that_the_quality_depends_on_the_answer_is_withheld_where_no_release_keeps_the_budget(path):
+def test_without_a_place_for_the_quality_an_answer_over_budget_is_withheld(path):
     before = from_function(lambda places, release: float(places[0] != release[0]), "where you were")
     scenario = Scenario(target=(-1, 0), quality=(-1, 0))
     game = game_of(scenario=scenario, budget=0.1, quality=before)

@@ -31,7 +31,7 @@ from tests.support.live_devices import (
 )
 
 
-def test_a_floor_holds_at_every_access_and_withholds_only_where_no_table_keeps_it(path, words, moves):
+def test_a_floor_holds_and_withholds_only_where_no_table_keeps_it(path, words, moves):
     floor = 0.28
     device, generator = floored(path, floor), np.random.default_rng(0)
     moves.clear()  # of the first check
@@ -76,7 +76,7 @@ def trading(path, words, steps=40, floor=1.08):
     return device, found
 
 
-def test_a_planner_that_trades_privacy_of_now_stops_at_the_floor_and_no_earlier(path, words, moves):
+def test_trading_privacy_of_now_stops_at_the_floor_and_no_earlier(path, words, moves):
     device, found = trading(path, words)
     for best, reason in found:
         assert reason == ("floor" if best < 1.08 * (1 + SPARE) else "")
@@ -116,7 +116,7 @@ def test_the_floor_withholds_by_public_outputs_alone(tmp_path, words, moves):
     assert differ >= 10
 
 
-def test_a_floor_that_would_withhold_for_ever_is_refused_with_what_can_be_kept(path):
+def test_a_floor_that_withholds_for_ever_is_refused_with_what_can_be_kept(path):
     with pytest.raises(
         ParameterError, match=r"'floor' parameter of LiveDevice must be at most 0\.19\d+, what"
     ) as caught:
@@ -129,7 +129,7 @@ def test_a_floor_that_would_withhold_for_ever_is_refused_with_what_can_be_kept(p
             live(path, floor=floor)
 
 
-def test_a_floor_may_ask_for_the_place_before_which_only_the_second_access_knows(path):
+def test_a_floor_may_need_a_place_that_only_the_second_access_knows(path):
     # of the way, 0.7 can be kept by who knows its end alone, and 0.75 by who knows both
     device = live(path, "transition", budget=0.4, floor=0.72)
     assert [device.expose(*POINTS[1], at=when(step)).reason for step in (0, 0, 1)] == ["floor", "floor", ""]

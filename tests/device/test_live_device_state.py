@@ -164,7 +164,7 @@ def test_no_bit_of_a_state_can_be_flipped(path):
     assert_no_bit_can_be_flipped(path, device.label)
 
 
-def test_a_state_without_a_seal_is_one_of_0_1_0_and_gets_it_with_the_next_answer(used):
+def test_a_state_of_0_1_0_has_no_seal_and_gets_it_with_the_next_answer(used):
     before_seals(used.path)
     assert used.label().accesses == 3
     used.expose(*POINTS[0], at=when(3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import json
+import pkgutil
 import shutil
 import signal
 import subprocess
@@ -54,7 +55,7 @@ def test_at_most_one_output_a_step_through_retries_crashes_and_clocks(name, furt
     )
 
 
-def test_a_first_release_without_the_second_is_forgotten_where_it_is_not_needed_and_withheld_where_it_is(path):
+def test_a_first_release_without_a_second_is_withheld_where_it_is_needed(path):
     both = Scenario(target=(0, 1), seen=(-2, -1), release=(0, 1), causal=True)
     profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Grid(0, 1, 0, 2, 1, 2))
     device = Device(design(profile, both, privacy=hamming(), quality=hamming(), budget=0.5, gaps=2, workers=1), path)
@@ -243,7 +244,7 @@ def meet(folder, step, moment, meanwhile):
     with ExitStack() as stack:
         stack.enter_context(mock.patch("fcntl.flock", lambda handle, kind: flock(handle, kind | fcntl.LOCK_NB)))
         for name in names:
-            original = getattr(sys.modules[name.split(".")[0]], name.split(".")[1])
+            original = pkgutil.resolve_name(name)
             stack.enter_context(mock.patch(name, partial(meeting, original)))
         ask(one, POINTS[0])
     if left > 0:
@@ -255,7 +256,7 @@ def meet(folder, step, moment, meanwhile):
 
 @pytest.mark.parametrize("step", [0, 1])
 @pytest.mark.parametrize("meanwhile", [delete_others, put_copy, put_copy_of_folder])
-def test_whatever_is_deleted_beside_a_state_or_copied_in_its_place_two_devices_tell_the_same(tmp_path, step, meanwhile):
+def test_two_devices_agree_whatever_is_deleted_or_copied_beside_a_state(tmp_path, step, meanwhile):
     ends = []
     for moment in count(1):
         folder = tmp_path / str(moment)
@@ -271,9 +272,7 @@ def test_whatever_is_deleted_beside_a_state_or_copied_in_its_place_two_devices_t
 
 @pytest.mark.parametrize("step", [0, 1])
 @pytest.mark.parametrize("meanwhile", [put_copy, put_copy_of_folder, make_folder_anew, delete_state, move_state_away])
-def test_whatever_becomes_of_a_state_before_it_is_written_two_devices_tell_the_same(
-    tmp_path, monkeypatch, step, meanwhile
-):
+def test_two_devices_agree_whatever_happens_before_a_state_is_written(tmp_path, monkeypatch, step, meanwhile):
     folder, answers, flock = tmp_path / "own", [], fcntl.flock
     folder.mkdir()
     one, other = (Device(book("past", 0.0), folder / "state") for _ in range(2))  # they expose where they are

@@ -159,7 +159,7 @@ def test_devices_whose_states_have_like_names_answer_once_each(path, words):
 
 # from the first place nobody goes to the third
 @pytest.mark.parametrize(
-    "regions", [GRID, Places(*zip(*GRID.centres, strict=True)), Hexagons.around(*GRID.centres.T, 3)]
+    "regions", [GRID, Places(*zip(*GRID.centres, strict=True)), Hexagons.around(*GRID.centres.T, resolution=3)]
 )
 @pytest.mark.parametrize("name", ["past", "transition", "planned"])
 def test_the_same_is_done_on_and_off_the_map_and_at_what_was_never_seen(tmp_path, words, name, regions):

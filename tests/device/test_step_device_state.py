@@ -168,7 +168,7 @@ def test_no_bit_of_a_state_can_be_flipped(used, restarted):
     assert_no_bit_can_be_flipped(used.path, lambda: used.expose(*POINTS[0], at=when(0)))
 
 
-def test_a_state_without_a_seal_is_one_of_0_1_0_and_gets_it_with_the_next_answer(used, words):
+def test_a_state_of_0_1_0_has_no_seal_and_gets_it_with_the_next_answer(used, words):
     sealed = told(used.path)
     before_seals(used.path)
     assert used.expose(*POINTS[0], at=when(2)).place == sealed["release"]

@@ -169,7 +169,7 @@ class Codebook:
             "budget": f"{self.budget:.6g}",
         }
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: object = None) -> Any:
         """Draw the privacy of every stage beside what no table could exceed, and return the axes.
 
         Parameters
@@ -181,10 +181,11 @@ class Codebook:
 
         if ax is not None and not hasattr(ax, "barh"):
             raise broken_rule("ax", "Codebook.plot", "matplotlib axes, or None", type(ax).__name__)
+        axes: Any = ax
         found = [summary(worth) for worth in self.worths()]
         names = [self.occasion(number) for number in range(len(self.stages))]
         privacy, bound = ([getattr(own, name) for own in found] for name in ("privacy", "bound"))
-        return draw_stages(names, privacy, bound, unit=self.privacy.unit, ax=ax)
+        return draw_stages(names, privacy, bound, unit=self.privacy.unit, ax=axes)
 
     def occasion(self, stage: int) -> str:
         """When a stage is used."""
