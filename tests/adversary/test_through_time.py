@@ -14,7 +14,7 @@ from hideseek import Codebook, Estimate, MarkovProfile, Mechanism, ParameterErro
 from hideseek.adversary import attack, correlation_aware_error
 from hideseek.adversary import hidden_markov as course
 from hideseek.adversary import through_time as adversaries
-from hideseek.codebook.codebook import Deployed
+from hideseek.codebook.claims import Deployed
 from hideseek.codebook.stage import Stage
 from hideseek.codebook.weights import Table
 from hideseek.errors import CodebookError

@@ -25,7 +25,8 @@ from hideseek import (
     design,
     metrics,
 )
-from hideseek.codebook.codebook import Deployed, codebook_from
+from hideseek.codebook.claims import Deployed
+from hideseek.codebook.codebook import codebook_from
 from hideseek.errors import CodebookError
 from hideseek.storage.documents import MetricDocument, metric_document, metric_from
 from hideseek.storage.sealed_file import LARGEST

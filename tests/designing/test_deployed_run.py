@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from hideseek import Codebook, Game, MarkovProfile, Scenario, design, verify
-from hideseek.codebook.codebook import Chain, GapCase, codebook_from
+from hideseek.codebook.claims import GapCase
+from hideseek.codebook.codebook import Chain, codebook_from
 from hideseek.codebook.weights import Table
 from hideseek.designing.deployed_run import deployed_of, deployment_of
 from hideseek.errors import CodebookError

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from hideseek import Game, MarkovProfile, ParameterError, PeriodicProfile, Scenario, design, solve
-from hideseek.codebook.joint_distribution import DIED_OUT, Joint
+from hideseek.codebook.joint_distribution import DIED_OUT
 from hideseek.errors import BudgetError, SizeError
 from hideseek.metrics import from_function, from_matrix, hamming, speed, total
 from hideseek.model.regions import Places
@@ -191,14 +191,6 @@ def test_what_is_said_of_gaps_is_so_for_every_start_and_gap(memory, seed):
     assert codebook.deployed.gap_privacy == pytest.approx(min(privacies), rel=1e-9)
     assert codebook.deployed.gap_worst_loss == pytest.approx(max(worst), rel=1e-9)
     assert max(worst) <= budget * (1 + 1e-9)
-
-
-def test_a_rare_history_that_changes_is_not_settled():
-    before = Joint(np.array([[0], [1]]), np.array([[0], [1]]), np.array([[0.6, 1e-14], [0.4, 0.0]]), 0)
-    after = Joint(before.windows, before.histories, np.array([[0.6, 0.0], [0.4, 1e-14]]), 0)
-    assert before.change(after) == pytest.approx(1.0)
-    assert before.change(before) == 0
-    assert before.change(Joint(before.windows, before.histories[:1], before.mass[:, :1], 0)) == np.inf
 
 
 def test_small_steps_towards_the_optimum_gain_in_the_long_run(monkeypatch):

@@ -1,6 +1,6 @@
+from .claims import Deployed as Deployed
+from .claims import GapCase as GapCase
 from .codebook import Codebook as Codebook
-from .codebook import Deployed as Deployed
-from .codebook import GapCase as GapCase
 from .stage import Stage as Stage
 from .weights import Table as Table
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hideseek.codebook.codebook import AGREE, TINY, Codebook, Deployed, GapCase
+from hideseek.codebook.claims import AGREE, TINY, Deployed, GapCase
+from hideseek.codebook.codebook import Codebook
 from hideseek.codebook.joint_distribution import NEVER, SETTLED, Access, History, Joint
 from hideseek.codebook.stage import Outcome, Prior
 from hideseek.designing.stage_draft import Draft

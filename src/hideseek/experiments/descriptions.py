@@ -8,7 +8,8 @@ from dataclasses import asdict
 import msgspec
 
 from hideseek.adversary.label import ASSUMPTION, ROUNDING, Label
-from hideseek.codebook.codebook import Codebook, GapCase, looks_back
+from hideseek.codebook.claims import GapCase
+from hideseek.codebook.codebook import Codebook, looks_back
 from hideseek.game.game import Game
 from hideseek.metrics import Metric
 from hideseek.planning.belief_game import BeliefGame
