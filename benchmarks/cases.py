@@ -196,7 +196,7 @@ def device(places: int) -> Facts:
         seen = book.stages[number].prior.histories[0].tolist()
         start = datetime(2026, 1, 5, tzinfo=UTC)
         times = iter(start + timedelta(minutes=5 * k) for k in range(300))
-        answer = timed(lambda: own.expose(46.5, 6.5, next(times)), 300)
+        answer = timed(lambda: own.expose(46.5, 6.5, at=next(times)), 300)
         walks = walker(places).sample(100, count=10_000)
         bulk = timed(lambda: own.simulate(walks), 3) / walks.size
         return {"seconds": timed(lambda: own.draw(number, 0, seen, [0]), 20_000), "answer": answer, "bulk": bulk}
@@ -212,9 +212,9 @@ def live(places: int) -> Facts:
     places_visited = regions_of(profile).centres[profile.sample(300)[0]]
     times, first = [], datetime(2026, 1, 5, tzinfo=UTC)
     with TemporaryDirectory() as folder:
-        own = LiveDevice.of(game, planner, Path(folder) / "state")
+        own = LiveDevice(game, planner, Path(folder) / "state")
         for k, (latitude, longitude) in enumerate(places_visited.tolist()):
-            times.append(clock(partial(own.expose, latitude, longitude, first + timedelta(minutes=5 * k)))[0])
+            times.append(clock(partial(own.expose, latitude, longitude, at=first + timedelta(minutes=5 * k)))[0])
     seconds, late = np.percentile(times, (50, 99))
     ahead = planner.cuts @ game.moves.T * game.start
     future = Game(ahead, 0 * game.cost, budget, mass=game.start)

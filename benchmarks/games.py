@@ -50,4 +50,6 @@ def designed(places: int) -> Codebook:
     metres = distance(regions_of(profile))
     game = Game.from_scenario(profile, Scenario.sporadic(), privacy=metres, quality=squared(metres))
     budget = 0.2 * game.saturation
-    return design(profile, Scenario.past_present(1), metres, squared(metres), budget, gaps=3, workers=1)
+    return design(
+        profile, Scenario.past_present(1), privacy=metres, quality=squared(metres), budget=budget, gaps=3, workers=1
+    )

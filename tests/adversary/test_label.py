@@ -94,7 +94,7 @@ def test_the_loss_given_every_release_is_that_of_all_paths_written_out(name, for
 def test_given_every_release_a_codebook_may_exceed_its_budget():
     """As 29 to 42 % of the accesses of two cabs did; the window never does."""
     profile = MarkovProfile.from_matrix([[0.9, 0.08, 0.02], [0.1, 0.6, 0.3], [0.05, 0.15, 0.8]])
-    codebook = design(profile, Scenario.past_present(1), 1 - np.eye(3), 1 - np.eye(3), budget=0.1)
+    codebook = design(profile, Scenario.past_present(1), privacy=1 - np.eye(3), quality=1 - np.eye(3), budget=0.1)
     label = evaluate(codebook, profile, accesses=8)
     assert label.over_budget > 0.05
     assert label.worst_loss_given_all > codebook.budget * 1.05
@@ -197,7 +197,7 @@ def test_where_nothing_is_to_be_learned_from_the_past_all_is_kept():
 
 def test_without_a_budget_there_is_nothing_to_keep():
     profile, D = chain(3, 46), metric(3)
-    label = evaluate(design(profile, Scenario.sporadic(), D, D**2, budget=0.0), profile, accesses=2)
+    label = evaluate(design(profile, Scenario.sporadic(), privacy=D, quality=D**2, budget=0.0), profile, accesses=2)
     assert (label.filter, label.ceiling) == pytest.approx((0, 0), abs=1e-9)
     assert 0 <= label.kept <= 1
     assert label.filter.hit_rate == pytest.approx(1, abs=1e-9)
@@ -211,7 +211,7 @@ def test_with_quality_that_looks_back_the_ceiling_is_the_prior_risk():
         return abs(D[wanted[0], wanted[-1]] - D[exposed[0], exposed[-1]]) + 0.1 * D[wanted[-1], exposed[-1]]
 
     scenario = Scenario(target=(0,), seen=(-1,), quality=(-1, 0), known=(-1, 0))
-    codebook = design(profile, scenario, D, from_function(moves), budget=0.2, workers=1)
+    codebook = design(profile, scenario, privacy=D, quality=from_function(moves), budget=0.2, workers=1)
     label = evaluate(codebook, profile, accesses=4)
     assert label.quality_loss == pytest.approx(Oracle(codebook, profile, D, 4).loss(moves), abs=1e-9)
     assert label.ceiling == label.prior_risk
@@ -265,7 +265,9 @@ def test_the_ceiling_holds_for_codebooks_and_the_bound_of_cuts_does_not():
     cost = np.full((4, 4), 20.0)
     cost[:2, :2], cost[2:, 2:] = 0.1 * (1 - np.eye(2)), 1 - np.eye(2)
     planner = plan(profile, privacy=error, quality=cost, budget=0.25, walks=10)
-    label = evaluate(design(profile, Scenario.sporadic(), error, cost, 0.25), profile, accesses=7)
+    label = evaluate(
+        design(profile, Scenario.sporadic(), privacy=error, quality=cost, budget=0.25), profile, accesses=7
+    )
     # the cheap part is hidden wholly at a loss of 0.05, which leaves 0.45 for the other: (0.5 + 0.45) / 2
     assert label.filter == pytest.approx(0.475, rel=1e-6)
     assert label.ceiling == pytest.approx(0.475, rel=1e-6)
@@ -285,7 +287,7 @@ def test_a_codebook_of_short_memory_exceeds_the_bound_of_the_cuts():
     error[4:, 4:] = 0
     profile = MarkovProfile.from_matrix(moves)
     planner = plan(profile, privacy=error, quality=cost, budget=0.25, walks=10)
-    codebook = design(profile, Scenario.past_present(1), error, cost, 0.25)
+    codebook = design(profile, Scenario.past_present(1), privacy=error, quality=cost, budget=0.25)
     label = evaluate(codebook, profile, accesses=100, walks=100)
     assert label.filter.interval[0] > 1.05 * planner.bound
     assert label.filter <= label.ceiling
@@ -295,8 +297,8 @@ def test_asking_more_often_at_some_places_reveals_more_than_the_label(run, tmp_p
     """The assumption of every number: access times tell nothing. Here they do, worked out step by step."""
     moves, asks = np.full((3, 3), 0.1) + 0.7 * np.eye(3), np.array([0.1, 0.1, 0.95])
     profile, error = MarkovProfile.from_matrix(moves, Places([46.5, 46.6, 46.7], [6.5, 6.6, 6.7])), 1 - np.eye(3)
-    codebook = design(profile, Scenario.sporadic(), error, error, budget=0.2)
-    table = codebook.stages[0].tables[0].laws(np.arange(3))
+    codebook = design(profile, Scenario.sporadic(), privacy=error, quality=error, budget=0.2)
+    table = codebook.stages[0].tables[0].distributions(np.arange(3))
     told, lost, accesses = [np.full(3, 1 / 3)], 0.0, 0.0
     for _ in range(7):
         asked = [law * asks * table[:, release] for law in told for release in range(3)]

@@ -233,7 +233,7 @@ def test_a_history_without_a_row_is_refused(monkeypatch):
     seen = table.codes.astype(int) // (codebook.places + 1)
     common = stage.prior.histories[stage.prior.weight.argmax(), 0]
     keys, kept = np.c_[seen, table.codes.astype(int) % (codebook.places + 1)], seen != common
-    less = Table.from_laws(codebook.places, keys[kept], table.matrix.toarray()[kept])
+    less = Table.from_distributions(codebook.places, keys[kept], table.matrix[kept])
     stages = tuple(replace(stage, tables=(less,)) if one is stage else one for one in codebook.stages)
     for name in ("window", "filter"):
         attack(replace(codebook, stages=stages), profile, adversary=name, accesses=codebook.repeating)

@@ -36,7 +36,7 @@ CASES = {
 @cache
 def designed(name):
     profile, scenario, privacy, quality, budget, gaps = CASES[name]
-    return design(profile, scenario, privacy, quality, budget, gaps=gaps, workers=1)
+    return design(profile, scenario, privacy=privacy, quality=quality, budget=budget, gaps=gaps, workers=1)
 
 
 def number(metric, left, right, seen=()) -> Fraction:
@@ -197,10 +197,10 @@ def test_the_best_replies_are_those_of_a_plain_search(name):
             assert found[history] == best_reply(stage, nets, (), places)
 
 
-def test_laws_are_products_of_the_tables():
+def test_distributions_are_products_of_the_tables():
     stage = designed("unknown").stages[0]
     known = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    laws = stage.laws(np.zeros((4, 0), int), known)
+    laws = stage.distributions(np.zeros((4, 0), int), known)
     exact = [[law_of(stage, (), tuple(k), o) for o in every(range(2), repeat=2)] for k in known.tolist()]
     np.testing.assert_array_equal(laws, np.array(exact, float))
     # the first release must not tell the second place
@@ -244,7 +244,7 @@ def with_attack(stage, **changed) -> Stage:
         (lambda s: with_attack(s, release=s.attack.release + 3), "does not exist"),
         (lambda s: with_attack(s, guess=s.attack.guess + 3), "does not exist"),
         (lambda s: with_attack(s, history=s.attack.history + 3), "does not exist"),
-        (lambda s: replace(s, attack=Attack(*(a[:8] for a in vars(s.attack).values()))), "law of guesses"),
+        (lambda s: replace(s, attack=Attack(*(a[:8] for a in vars(s.attack).values()))), "distribution of guesses"),
         (lambda s: replace(s, scenario=Scenario.past_present(2)), "fit together"),
     ],
 )
@@ -253,28 +253,28 @@ def test_a_stage_whose_parts_do_not_fit_is_refused(repeating, broken, message):
         broken(repeating).checked()
 
 
-def test_an_attack_that_is_no_law_is_refused(repeating):
+def test_an_attack_that_is_no_distribution_is_refused(repeating):
     attack = repeating.attack
     for factor in (1.001, 0.5):
-        with pytest.raises(CodebookError, match="law of guesses"):
+        with pytest.raises(CodebookError, match="distribution of guesses"):
             with_attack(repeating, weight=attack.weight * factor).worth(STEPS, STEPS, 0.3)
     # what sums to infinity would divide any bound away
     twice = Attack(*(np.tile(part, 2) for part in (attack.history, attack.release, attack.guess)),
                    np.full(2 * len(attack.weight), 1e308), attack.price)  # fmt: skip
-    with pytest.raises(CodebookError, match="law of guesses"), np.errstate(over="ignore"):
+    with pytest.raises(CodebookError, match="distribution of guesses"), np.errstate(over="ignore"):
         replace(repeating, attack=twice).worth(STEPS, STEPS, 0.3)
 
 
 def test_an_attack_without_a_guess_for_some_release_is_refused(repeating):
     release = repeating.attack.release.copy()
     release[release == 2] = 1
-    with pytest.raises(CodebookError, match="law of guesses"):
+    with pytest.raises(CodebookError, match="distribution of guesses"):
         with_attack(repeating, release=release).worth(STEPS, STEPS, 0.3)
 
 
 def without(table: Table, row: int) -> Table:
-    laws = np.delete(table.laws(np.arange(len(table.codes))), row, axis=0)
-    return Table.from_laws(table.places, np.delete(table.codes, row).astype(np.int64)[:, None], laws)
+    laws = np.delete(table.distributions(np.arange(len(table.codes))), row, axis=0)
+    return Table.from_distributions(table.places, np.delete(table.codes, row).astype(np.int64)[:, None], laws)
 
 
 def test_a_history_without_a_row_for_the_unknown_is_refused(repeating):
@@ -285,7 +285,7 @@ def test_a_history_without_a_row_for_the_unknown_is_refused(repeating):
             replace(repeating, tables=(without(table, row),)).checked()
 
 
-def test_a_second_release_without_a_row_after_a_first_that_can_happen_is_refused():
+def test_a_second_release_without_a_row_after_a_possible_first_is_refused():
     stage = designed("unknown").stages[0].checked()
     first, second = stage.tables
     for release in set(first.releases.tolist()):
@@ -303,14 +303,14 @@ def test_a_row_with_too_many_digits_is_refused(repeating):
 
 
 def test_a_row_missing_for_what_can_happen_is_a_typed_error(repeating):
-    table = Table.from_laws(3, np.array([[0, 0], [0, 3]]), np.eye(3)[:2])
+    table = Table.from_distributions(3, np.array([[0, 0], [0, 3]]), np.eye(3)[:2])
     with pytest.raises(CodebookError, match="no row"):
         replace(repeating, tables=(table,)).under(repeating.prior, STEPS, STEPS)
 
 
 def test_what_would_not_fit_in_memory_is_refused_before_it_is_made():
     places = 2**20
-    table = Table.from_laws(3, np.array([[0], [3]]), np.eye(3)[:2])
+    table = Table.from_distributions(3, np.array([[0], [3]]), np.eye(3)[:2])
     stage = Stage(Scenario(target=(-2, -1, 0), known=(0,)), 0, (replace(table, places=places),))
     zero = np.zeros(1, np.int64)
     prior = Prior((-2, -1, 0), np.zeros((1, 0), np.int64), zero, np.zeros((1, 3), np.int64), np.ones(1))

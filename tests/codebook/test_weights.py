@@ -18,7 +18,7 @@ FALSE_ALARM = 1e-6  # of each chi-square test; the words are fixed, so it either
 
 
 @st.composite
-def laws(draw: st.DrawFn, most: int = 6) -> np.ndarray:
+def distributions(draw: st.DrawFn, most: int = 6) -> np.ndarray:
     """Rows of shares, some of them zero, some tiny."""
     share = st.one_of(st.just(0.0), st.floats(1e-12, 1.0), st.integers(1, 8).map(float))
     size = draw(st.integers(1, most))
@@ -27,7 +27,7 @@ def laws(draw: st.DrawFn, most: int = 6) -> np.ndarray:
     return table / table.sum(axis=1, keepdims=True)
 
 
-@given(laws(), st.sampled_from([2**3, 2**5, 2**8, 2**16, WORDS]))
+@given(distributions(), st.sampled_from([2**3, 2**5, 2**8, 2**16, WORDS]))
 @settings(max_examples=300)
 def test_the_largest_remainder_is_within_one_of_the_share_and_keeps_zeros(law, total):
     weights = largest_remainder(law, total)
@@ -62,17 +62,17 @@ def test_with_few_high_bits_every_word_counts_once():
     """Laws in 256ths: the 256 blocks of 2^24 words that Table.draw tells apart at their edges fall as the law says."""
     generator = np.random.default_rng(0)
     counts = generator.multinomial(256, generator.dirichlet(np.ones(5) / 3), size=25)
-    table = Table.from_laws(5, product(5, 2), counts / 256)
+    table = Table.from_distributions(5, product(5, 2), counts / 256)
     for block_word in (0, 2**24 - 1):
         words = (np.arange(256, dtype=np.uint32) << np.uint32(24)) + np.uint32(block_word)
         for row, count in enumerate(counts):
             assert np.bincount(table.draw(np.full(256, row), words), minlength=5).tolist() == count.tolist()
 
 
-@given(laws())
+@given(distributions())
 @settings(max_examples=100)
 def test_draws_at_every_boundary_word(law):
-    table = Table.from_laws(max(law.shape[1], len(law)), np.arange(len(law))[:, None], padded(law)).checked()
+    table = Table.from_distributions(max(law.shape[1], len(law)), np.arange(len(law))[:, None], padded(law)).checked()
     for row in range(len(law)):
         own = slice(int(table.start[row]), int(table.start[row + 1]))
         weights = [int(weight) or WORDS for weight in table.weights[own]]
@@ -93,24 +93,24 @@ def padded(law: np.ndarray) -> np.ndarray:
     return wide
 
 
-@given(laws())
+@given(distributions())
 @settings(max_examples=50)
-def test_laws_are_the_weights_of_the_rows_and_near_what_they_came_from(law):
-    table = Table.from_laws(max(law.shape[1], len(law)), np.arange(len(law))[:, None], padded(law))
+def test_distributions_are_the_weights_of_the_rows_and_near_the_exact_ones(law):
+    table = Table.from_distributions(max(law.shape[1], len(law)), np.arange(len(law))[:, None], padded(law))
     rows = np.array([*range(len(law)), 0])
-    np.testing.assert_array_equal(table.laws(rows), table.matrix[rows].toarray())
-    np.testing.assert_allclose(table.laws(rows)[:-1], padded(law), atol=2 / WORDS)
-    np.testing.assert_array_equal(table.laws(rows).sum(axis=1), 1.0)
+    np.testing.assert_array_equal(table.distributions(rows), table.matrix[rows])
+    np.testing.assert_allclose(table.distributions(rows)[:-1], padded(law), atol=2 / WORDS)
+    np.testing.assert_array_equal(table.distributions(rows).sum(axis=1), 1.0)
 
 
-def test_many_draws_follow_the_law():
+def test_many_draws_follow_the_distribution():
     generator = np.random.default_rng(20)
     law = generator.dirichlet(np.full(25, 0.3), size=25)
-    table = Table.from_laws(25, np.arange(25)[:, None], law)
+    table = Table.from_distributions(25, np.arange(25)[:, None], law)
     rows = generator.integers(0, 25, 400_000)
     drawn = table.draw(rows, generator.integers(0, WORDS, len(rows), dtype=np.uint32))
     for row in range(25):
-        expected = table.laws(np.array([row]))[0] * (rows == row).sum()
+        expected = table.distributions(np.array([row]))[0] * (rows == row).sum()
         often = expected >= 5
         counts = np.bincount(drawn[rows == row], minlength=25)
         seen, wanted = np.r_[counts[often], counts[~often].sum()], np.r_[expected[often], expected[~often].sum()]
@@ -119,9 +119,9 @@ def test_many_draws_follow_the_law():
         assert not counts[expected == 0].any()
 
 
-def test_the_chi_square_test_would_notice_a_law_that_is_off():
+def test_the_chi_square_test_would_notice_a_distribution_that_is_off():
     generator = np.random.default_rng(21)
-    table = Table.from_laws(2, np.array([[0]]), np.array([[0.51, 0.49]]))
+    table = Table.from_distributions(2, np.array([[0]]), np.array([[0.51, 0.49]]))
     count = np.bincount(table.draw(np.zeros(400_000, int), generator.integers(0, WORDS, 400_000, dtype=np.uint32)))
     assert ((count - 200_000) ** 2 / 200_000).sum() > chi2.isf(FALSE_ALARM / 25, 1)
 
@@ -130,7 +130,7 @@ def test_the_chi_square_test_would_notice_a_law_that_is_off():
 def partial() -> Table:
     """Rows for some pairs (seen, known, known) of 3 places; pasts 0 and 2 have a row for anything."""
     keys = np.array([[0, 0, 0], [0, 1, 2], [0, 3, 3], [1, 2, 2], [2, 0, 1], [2, 3, 3]])
-    return Table.from_laws(3, keys, np.eye(3)[[0, 1, 2, 0, 1, 2]]).checked()
+    return Table.from_distributions(3, keys, np.eye(3)[[0, 1, 2, 0, 1, 2]]).checked()
 
 
 def test_what_was_never_known_gets_the_row_of_its_past(partial):
@@ -157,8 +157,8 @@ def test_a_draw_from_no_row_is_a_typed_error(partial):
 
 def test_codes_that_do_not_fit_are_refused():
     with pytest.raises(CodebookError, match="63 bits"):
-        Table.from_laws(25, np.zeros((1, 14), int), np.ones((1, 25)))
-    Table.from_laws(25, np.zeros((1, 13), int), np.ones((1, 25)))
+        Table.from_distributions(25, np.zeros((1, 14), int), np.ones((1, 25)))
+    Table.from_distributions(25, np.zeros((1, 13), int), np.ones((1, 25)))
 
 
 def parts(**changed) -> Table:
@@ -171,8 +171,8 @@ def parts(**changed) -> Table:
     return Table(3, **{name: np.array(changed.get(name, array), array.dtype) for name, array in good.items()})
 
 
-def test_a_table_of_laws_is_accepted():
-    assert parts().checked().laws(np.array([0, 1])).tolist() == [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]]
+def test_a_table_of_distributions_is_accepted():
+    assert parts().checked().distributions(np.array([0, 1])).tolist() == [[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]]
 
 
 @pytest.mark.parametrize(
@@ -198,6 +198,6 @@ def test_a_table_of_laws_is_accepted():
         ({"weights": [2**31, 2**31, 2**32 - 1]}, "sum to"),
     ],
 )
-def test_what_is_no_table_of_laws_is_refused(changed, message):
+def test_what_is_no_table_of_distributions_is_refused(changed, message):
     with pytest.raises(CodebookError, match=message):
         parts(**changed).checked()

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from hideseek import Codebook, Game, MarkovProfile, Scenario, design, verify
-from hideseek.codebook.codebook import Chain, GapCase, codebook_from
+from hideseek.codebook.claims import GapCase
+from hideseek.codebook.codebook import Chain, codebook_from
 from hideseek.codebook.weights import Table
-from hideseek.designing.deployed_run import Deployment, deployed_of
-from hideseek.designing.stage_draft import Draft
+from hideseek.designing.deployed_run import deployed_of, deployment_of
 from hideseek.errors import CodebookError
 from hideseek.metrics import from_matrix, total
-from tests.designing.test_designer import SCENARIOS, SECOND_ORDER
 from tests.oracles.codebook_checker import claims
+from tests.support.designs import SCENARIOS, SECOND_ORDER
 
 NUMBERS = ("privacy", "worst_privacy", "quality_loss", "worst_loss", "second_privacy", "gap_privacy", "gap_worst_loss")
 
@@ -34,7 +34,9 @@ def designed(profile, scenario, metric, share=0.3, **options):
     enough = Game.from_scenario(
         profile, Scenario.sporadic(), privacy=from_matrix(metric), quality=from_matrix(metric)
     ).saturation
-    return design(profile, scenario, each, each, share * enough * len(scenario.release), **options)
+    return design(
+        profile, scenario, privacy=each, quality=each, budget=share * enough * len(scenario.release), **options
+    )
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -44,7 +46,7 @@ def test_what_is_claimed_is_what_the_file_gives(name):
     assert_claimed_as_found(designed(profile, scenario, metric, gaps=3))
 
 
-def test_what_is_claimed_is_what_the_file_gives_for_chains_that_remember_more():
+def test_claims_are_what_the_file_gives_for_chains_that_remember_more():
     assert_claimed_as_found(designed(SECOND_ORDER, Scenario.past_present(1), 1 - np.eye(2), gaps=2))
 
 
@@ -68,7 +70,7 @@ def telling_the_truth(stage):
     keys = np.array(list(itertools.product(range(table.places + 1), repeat=digits)))
     keys = keys[(keys[:, :-1] < table.places).all(axis=1)]
     laws = np.vstack([np.eye(table.places), np.full(table.places, 1 / table.places)])[keys[:, -1]]
-    return replace(stage, tables=(Table.from_laws(table.places, keys, laws),))
+    return replace(stage, tables=(Table.from_distributions(table.places, keys, laws),))
 
 
 def forged(codebook, begin, **claims_of_it):
@@ -101,7 +103,7 @@ def test_no_claim_may_be_better_than_it_is(claim):
         verify(codebook_from(memoryview(forged(honest, 9, **{claim: better * getattr(honest.deployed, claim)}))))
 
 
-def test_a_stage_made_for_another_distribution_than_that_of_the_run_is_refused():
+def test_a_stage_made_for_another_distribution_than_its_run_is_refused():
     """Its tables and the run are as they were: what is stored beside them flatters the bound that is shown."""
     profile, metric = person(5)
     honest = designed(profile, Scenario.past_present(1), metric)
@@ -143,8 +145,7 @@ def test_a_run_that_ends_before_the_stage_that_repeats_proves_nothing(more):
 def test_a_run_that_has_not_settled_is_not_taken_for_one_that_has():
     profile, metric = person(5)
     honest = designed(profile, Scenario.past_present(1), metric)
-    drafts = [Draft.of(stage) for stage in honest.stages]
-    runs = Deployment(profile, honest.scenario, honest.privacy, honest.quality, drafts, ()).runs(honest.repeating + 2)
+    runs = deployment_of(honest).runs(honest.repeating + 2)
     claimed = msgspec.structs.replace(deployed_of(runs, 0.0), settled=True, worst_loss=honest.deployed.worst_loss)
     assert not runs.settled
     with pytest.raises(CodebookError, match="and something does"):
@@ -160,7 +161,7 @@ def test_the_case_of_the_worst_loss_after_a_gap_is_checked():
             verify(codebook_from(memoryview(forged(honest, 10**6, gap_worst_case=other))))
 
 
-def test_a_codebook_of_the_first_version_loads_and_says_that_its_run_is_not_verified(run, tmp_path):
+def test_a_codebook_of_0_1_0_loads_and_says_that_its_run_is_not_verified(run, tmp_path):
     honest = designed(*person(5)[:1], Scenario.past_present(1), person(5)[1], gaps=2)
     old = replace(
         honest, chain=None, deployed=msgspec.structs.replace(honest.deployed, gap_worst_case=None), checksum=""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import sys
 
 import numpy as np
 import pytest
@@ -13,45 +12,17 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from hideseek import Game, MarkovProfile, ParameterError, PeriodicProfile, Scenario, design, solve
-from hideseek.codebook.joint_distribution import DIED_OUT, Joint
+from hideseek.codebook.joint_distribution import DIED_OUT
 from hideseek.errors import BudgetError, SizeError
 from hideseek.metrics import from_function, from_matrix, hamming, speed, total
 from hideseek.model.regions import Places
 from tests.oracles.enumeration import everything, law_of, outcome_at, prior_at, rows_of
-
-LINE = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
-CHAIN = MarkovProfile.from_matrix([[0.6, 0.4, 0.0], [0.3, 0.4, 0.3], [0.0, 0.5, 0.5]])
-PAIR = MarkovProfile.from_matrix([[0.8, 0.2], [0.3, 0.7]])
-SECOND_ORDER = MarkovProfile.from_kernel(
-    np.array([[0, 0], [0, 1], [1, 0], [1, 1]]),
-    np.array([[0.7, 0.3], [0.4, 0.6], [0.8, 0.2], [0.1, 0.9]]),
-    None,
-    "5min",
-    "matrix",
-    "test",
-)
-SCENARIOS = {
-    "sporadic": Scenario.sporadic(),
-    "location": Scenario.past_present(1),
-    "transition": Scenario.past_present(1, protect="transition"),
-    "location, two seen": Scenario.past_present(2),
-    "transition, two seen": Scenario.past_present(2, protect="transition"),
-    "in between": Scenario.in_between(2),
-    "next, not released": Scenario(target=(0, 1), seen=(-1,), known=(0,)),
-    "unknown route": Scenario.present_future("unknown"),
-    "planned route": Scenario.present_future("planned"),
-    "unknown route, seen": Scenario(target=(0, 1), seen=(-2, -1), release=(0, 1), causal=True),
-}
+from tests.support.designs import CHAIN, LINE, PAIR, SCENARIOS, SECOND_ORDER, made
 
 
 def added(matrix):
     """A matrix over places as a plain function of vectors."""
     return lambda left, right: sum(matrix[a][b] for a, b in zip(left, right, strict=True))
-
-
-def made(profile, scenario, budget=0.2, steps=None, **options):
-    metric = from_matrix(np.abs(np.subtract.outer(np.arange(profile.places), np.arange(profile.places))).astype(float))
-    return design(profile, scenario, total(metric), total(metric), budget * len(scenario.release), steps, **options)
 
 
 def assert_same_law(stage, law):
@@ -65,7 +36,7 @@ def assert_same_law(stage, law):
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_the_law_that_travels_is_that_of_all_paths_written_out(name):
+def test_the_joint_distribution_is_that_of_all_paths_written_out(name):
     scenario = SCENARIOS[name]
     profile = PAIR if len(scenario.release) > 1 or "two" in name else CHAIN
     codebook = made(profile, scenario)
@@ -82,7 +53,7 @@ def test_the_law_that_travels_is_that_of_all_paths_written_out(name):
 
 
 @pytest.mark.parametrize("name", ["location", "transition", "location, two seen"])
-def test_the_law_travels_for_profiles_that_remember_more(name):
+def test_the_joint_distribution_is_right_for_profiles_that_remember_more(name):
     codebook = made(SECOND_ORDER, SCENARIOS[name], steps=4)
     paths = everything(codebook, SECOND_ORDER, 4)
     for access in range(4):
@@ -186,7 +157,9 @@ def test_the_budget_holds_at_every_access_after_every_history(seed, share, name)
         profile, Scenario.sporadic(), privacy=from_matrix(metric), quality=from_matrix(metric)
     ).saturation
     budget = share * enough * len(scenario.release)
-    codebook = design(profile, scenario, total(from_matrix(metric)), total(from_matrix(metric)), budget, gaps=2)
+    codebook = design(
+        profile, scenario, privacy=total(from_matrix(metric)), quality=total(from_matrix(metric)), budget=budget, gaps=2
+    )
     deployed, worst, least, means = codebook.deployed, 0.0, np.inf, []
     for moment in forward(codebook, profile, deployed.accesses, {}):
         weight, loss, privacy = losses(*moment, codebook, metric)
@@ -211,7 +184,7 @@ def test_what_is_said_of_gaps_is_so_for_every_start_and_gap(memory, seed):
     profile = MarkovProfile.from_matrix(0.9 * generator.dirichlet(np.full(3, 0.3), size=3) + 0.1 / 3)
     metric = generator.random((3, 3)) * (1 - np.eye(3))
     budget = 0.4 * Game.from_scenario(profile, Scenario.sporadic(), privacy=metric, quality=metric).saturation
-    codebook = design(profile, Scenario.past_present(memory), metric, metric, budget, gaps=3)
+    codebook = design(profile, Scenario.past_present(memory), privacy=metric, quality=metric, budget=budget, gaps=3)
     privacies, worst = [], []
     for gap in (2, 3):
         for at in (*range(1, codebook.repeating + 1), codebook.deployed.accesses):
@@ -224,14 +197,6 @@ def test_what_is_said_of_gaps_is_so_for_every_start_and_gap(memory, seed):
     assert max(worst) <= budget * (1 + 1e-9)
 
 
-def test_a_rare_history_that_changes_is_not_settled():
-    before = Joint(np.array([[0], [1]]), np.array([[0], [1]]), np.array([[0.6, 1e-14], [0.4, 0.0]]), 0)
-    after = Joint(before.windows, before.histories, np.array([[0.6, 0.0], [0.4, 1e-14]]), 0)
-    assert before.change(after) == pytest.approx(1.0)
-    assert before.change(before) == 0
-    assert before.change(Joint(before.windows, before.histories[:1], before.mass[:, :1], 0)) == np.inf
-
-
 def test_small_steps_towards_the_optimum_gain_in_the_long_run(monkeypatch):
     generator = np.random.default_rng(8)
     profile = MarkovProfile.from_matrix(0.7 * np.eye(5) + 0.3 * generator.dirichlet(np.full(5, 0.4), size=5))
@@ -239,17 +204,17 @@ def test_small_steps_towards_the_optimum_gain_in_the_long_run(monkeypatch):
     far = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
 
     def long_run():
-        codebook = design(profile, Scenario.past_present(1), far, far**2, 0.02)
+        codebook = design(profile, Scenario.past_present(1), privacy=far, quality=far**2, budget=0.02)
         worth = codebook.stages[codebook.repeating].worth(codebook.privacy, codebook.quality, codebook.budget)
         return float(worth.weight @ worth.privacy)
 
     moved = long_run()
-    monkeypatch.setattr(sys.modules["hideseek.designing.designer"], "PACE", 0.0)
+    monkeypatch.setattr("hideseek.designing.designer.PACE", 0.0)
     assert moved > 1.1 * long_run()
 
 
 def test_a_budget_may_be_the_least_possible_loss():
-    codebook = design(CHAIN, Scenario.past_present(1), LINE, LINE + 1, budget=1.0)
+    codebook = design(CHAIN, Scenario.past_present(1), privacy=LINE, quality=LINE + 1, budget=1.0)
     assert codebook.deployed.worst_loss == pytest.approx(1.0, rel=1e-9)
 
 
@@ -351,9 +316,11 @@ def test_what_repeats_has_settled():
 
 @pytest.mark.parametrize("memory", [1, 2])
 def test_a_chain_that_never_settles_is_certified_for_as_long_as_is_said(memory, monkeypatch):
-    monkeypatch.setattr(sys.modules["hideseek.designing.deployed_run"], "HORIZON", 40)
+    monkeypatch.setattr("hideseek.designing.deployed_run.HORIZON", 40)
     ring = MarkovProfile.from_matrix(np.roll(np.eye(3), 1, axis=1))
-    codebook = design(ring, Scenario.past_present(memory), hamming(), hamming(), 0.1, gaps=2, choice="plain")
+    codebook = design(
+        ring, Scenario.past_present(memory), privacy=hamming(), quality=hamming(), budget=0.1, gaps=2, choice="plain"
+    )
     assert (codebook.deployed.accesses, codebook.deployed.settled) == (40, False)
     metric = 1 - np.eye(3)
     for gaps in ({}, {1: 2}, {3: 2}):
@@ -368,7 +335,15 @@ def test_the_chosen_optimum_tells_less_about_the_next_place():
     for _ in range(4):
         profile = MarkovProfile.from_matrix(0.85 * np.eye(4) + 0.15 * generator.dirichlet(np.ones(4), size=4))
         chosen, plain = (
-            design(profile, Scenario.past_present(1), hamming(), hamming(), 0.1, steps=3, choice=choice)
+            design(
+                profile,
+                Scenario.past_present(1),
+                privacy=hamming(),
+                quality=hamming(),
+                budget=0.1,
+                first_stages=3,
+                choice=choice,
+            )
             for choice in ("uninformative", "plain")
         )
         for book in (chosen, plain):
@@ -383,7 +358,7 @@ def test_the_chosen_optimum_tells_less_about_the_next_place():
     assert max(gains) > 0.005
 
 
-def test_what_was_never_seen_with_a_past_gets_what_is_released_on_the_whole():
+def test_what_was_never_seen_with_a_past_gets_the_average_of_that_past():
     codebook = made(CHAIN, Scenario.past_present(1, protect="transition"))
     for stage in codebook.stages[: codebook.repeating]:
         rows = rows_of(stage.tables[0])
@@ -404,32 +379,9 @@ def test_two_designs_are_equal_to_the_last_bit_whoever_works(quality, monkeypatc
     """With the second metric the games have no closed form, and their programs begin with what hurt before."""
     chosen = {"privacy": LINE, "quality": quality, "budget": 0.2}
     one = design(CHAIN, Scenario.past_present(2), workers=1, **chosen)
-    monkeypatch.setattr(sys.modules["hideseek.designing.designer"], "MANY", 1)
+    monkeypatch.setattr("hideseek.designing.history_solver.MANY", 1)
     two = design(CHAIN, Scenario.past_present(2), workers=2, **chosen)
     assert one.content == two.content
-
-
-@pytest.mark.parametrize("name", ["location", "transition", "in between", "next, not released"])
-def test_games_that_repeat_are_those_of_the_scenario_and_the_law(name, monkeypatch):
-    """Made from what is believed about the states, and from the law of all places that matter."""
-    module, found = sys.modules["hideseek.designing.designer"], []
-    metric = total(from_matrix(LINE))
-    chosen = CHAIN, SCENARIOS[name], metric, metric, 0.3, 2, 1, module.Choice("uninformative"), None
-    for general in (False, True):
-        designer = module._Designer(*chosen, workers=1, progress=None)
-        if general:
-            monkeypatch.setattr(designer, "repeats", lambda access: None)
-        joint = designer.run(0, module.NEVER, accesses=1)[1]
-        games, access = designer.games(2, joint, 1), designer.access(2, joint)
-        assert (designer.repeats(access) is None) == general
-        nexts = [designer.next_game(game, access, joint, k) for k, game in enumerate(games.values())]
-        found.append([(past, game, after) for (past, game), after in zip(games.items(), nexts, strict=True)])
-    for (past, game, after), (other_past, other, other_after) in zip(*found, strict=True):
-        assert past == other_past
-        np.testing.assert_array_equal(game.inputs, other.inputs)
-        for one, two in ((game, other), (after, other_after)):
-            np.testing.assert_allclose(one.error, two.error, rtol=1e-9, atol=1e-15)
-            np.testing.assert_allclose(one.cost, two.cost, rtol=1e-12, atol=1e-15)
 
 
 def test_progress_counts_the_games():
@@ -442,7 +394,7 @@ def test_progress_counts_the_games():
 def test_a_quality_that_looks_back_is_designed_for():
     places = Places([0.0, 0.0, 0.0], [0.0, 0.01, 0.03])
     scenario = Scenario(target=(0,), seen=(-1,), quality=(-1, 0))
-    codebook = design(CHAIN, scenario, from_matrix(LINE), speed(places), budget=1500.0)
+    codebook = design(CHAIN, scenario, privacy=from_matrix(LINE), quality=speed(places), budget=1500.0)
     assert codebook.deployed.worst_loss <= 1500 * (1 + 1e-9)
     assert codebook.deployed.quality_loss > 100
 
@@ -450,8 +402,8 @@ def test_a_quality_that_looks_back_is_designed_for():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"steps": 0}, "'steps' parameter of design must be at least 1"),
-        ({"steps": 2.5}, "'steps' parameter of design"),
+        ({"first_stages": 0}, "'first_stages' parameter of design must be at least 1"),
+        ({"first_stages": 2.5}, "'first_stages' parameter of design"),
         ({"gaps": 0}, "'gaps' parameter of design"),
         ({"workers": 0}, "'workers' parameter of design"),
         ({"budget": float("nan")}, "'budget' parameter of design"),
@@ -476,23 +428,23 @@ def test_bad_parameters_are_named(change, message):
 
 def test_a_budget_that_no_table_meets_is_refused_with_the_least():
     with pytest.raises(BudgetError) as caught:
-        design(CHAIN, Scenario.past_present(1), LINE, LINE + 1, budget=0.5)
+        design(CHAIN, Scenario.past_present(1), privacy=LINE, quality=LINE + 1, budget=0.5)
     assert caught.value.least == pytest.approx(1.0)
 
 
 def test_a_scenario_that_does_not_fit_in_memory_is_refused():
     ring = MarkovProfile.from_matrix((np.eye(60) + np.roll(np.eye(60), 1, axis=1)) / 2)
     with pytest.raises(SizeError):
-        design(ring, Scenario.in_between(5), hamming(), hamming(), budget=0.1)
+        design(ring, Scenario.in_between(5), privacy=hamming(), quality=hamming(), budget=0.1)
 
 
 def test_a_profile_that_tells_the_time_is_refused():
     day_and_night = PeriodicProfile(np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.3, 0.7], [0.2, 0.8]]]), 2)
     with pytest.raises(ParameterError, match="a MarkovProfile, the same at all times"):
-        design(day_and_night, Scenario.past_present(1), hamming(), hamming(), 0.1)
+        design(day_and_night, Scenario.past_present(1), privacy=hamming(), quality=hamming(), budget=0.1)
 
 
 def test_metrics_may_be_functions():
     off_by = from_function(lambda a, b: abs(a[0] - b[0]))
-    one = design(CHAIN, Scenario.past_present(1), off_by, off_by, 0.2)
+    one = design(CHAIN, Scenario.past_present(1), privacy=off_by, quality=off_by, budget=0.2)
     assert one.deployed == made(CHAIN, Scenario.past_present(1)).deployed

@@ -49,14 +49,14 @@ def budget_of(profile: MarkovProfile) -> float:
 
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize("seed", [0, 4, 9])
-def test_planning_ahead_gains_against_who_remembers_everything(seed: int, mode: Mode) -> None:
+def test_planning_ahead_gains_against_an_adversary_who_remembers(seed: int, mode: Mode) -> None:
     """All sequences are enumerated, so the filter's numbers are exact and the gain is no luck."""
     profile = slow_chain(seed)
     budget = budget_of(profile)
     planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=mode, walks=4)
     scenario = Scenario.past_present(1)
-    short = design(profile, scenario, ERROR, LOSS, budget, workers=1)
-    far = design(profile, scenario, ERROR, LOSS, budget, farsighted=planner, workers=1)
+    short = design(profile, scenario, privacy=ERROR, quality=LOSS, budget=budget, workers=1)
+    far = design(profile, scenario, privacy=ERROR, quality=LOSS, budget=budget, farsighted=planner, workers=1)
     label = evaluate(far, profile, accesses=5, beside=short)
     before = evaluate(short, profile, accesses=5)
     assert label.filter.exact
@@ -76,7 +76,7 @@ def exact_losses(codebook: Codebook, profile: MarkovProfile, accesses: int) -> F
         stage, after = codebook.stages[number], {}
         for past, law in beliefs.items():
             seen = np.tile(np.array(past, np.int64), (profile.places, 1))
-            table = stage.laws(seen, np.arange(profile.places)[:, None])
+            table = stage.distributions(seen, np.arange(profile.places)[:, None])
             losses.append(float(np.vdot(law[:, None] * table, LOSS)) / law.sum())
             for release in range(profile.places):
                 # the codebook remembers the last release only: what led to it is summed
@@ -92,8 +92,10 @@ def exact_losses(codebook: Codebook, profile: MarkovProfile, accesses: int) -> F
 def test_the_budget_holds_after_every_history_whatever_is_traded(mode: Mode) -> None:
     profile = slow_chain(8)
     budget = budget_of(profile)
-    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=mode, walks=4)
-    codebook = design(profile, Scenario.past_present(1), ERROR, LOSS, budget, farsighted=planner, workers=1)
+    planner = plan(profile, scenario=ERROR, privacy=LOSS, quality=budget, mode=mode, walks=4)
+    codebook = design(
+        profile, Scenario.past_present(1), privacy=ERROR, quality=LOSS, budget=budget, farsighted=planner, workers=1
+    )
     losses = exact_losses(codebook, profile, accesses=12)
     assert losses.max() <= budget * (1 + 1e-9)
     assert losses.max() > 0.9 * budget
@@ -104,7 +106,16 @@ def test_a_planner_that_trades_leaves_nothing_to_choose() -> None:
     budget = budget_of(profile)
     planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=Mode.TRADE_OFF, walks=4)
     plain, usual = (
-        design(profile, Scenario.past_present(1), ERROR, LOSS, budget, choice=choice, farsighted=planner, workers=1)
+        design(
+            profile,
+            Scenario.past_present(1),
+            privacy=ERROR,
+            quality=LOSS,
+            budget=budget,
+            choice=choice,
+            farsighted=planner,
+            workers=1,
+        )
         for choice in ("plain", "uninformative")
     )
     assert plain.content == usual.content
@@ -113,8 +124,10 @@ def test_a_planner_that_trades_leaves_nothing_to_choose() -> None:
 def test_a_lexicographic_planner_gives_nothing_up_at_the_first_access() -> None:
     profile = slow_chain(4)
     budget = budget_of(profile)
-    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=Mode.LEXICOGRAPHIC, walks=4)
-    codebook = design(profile, Scenario.past_present(1), ERROR, LOSS, budget, farsighted=planner, workers=1)
+    planner = plan(profile, scenario=ERROR, privacy=LOSS, quality=budget, mode=Mode.LEXICOGRAPHIC, walks=4)
+    codebook = design(
+        profile, Scenario.past_present(1), privacy=ERROR, quality=LOSS, budget=budget, farsighted=planner, workers=1
+    )
     best = solve(Game.from_prior(profile.stationary, privacy=ERROR, quality=LOSS, budget=budget))
     assert codebook.worths()[0].privacy[0] == pytest.approx(best.bound, rel=1e-5)
 
@@ -127,10 +140,10 @@ def test_trading_keeps_what_choosing_among_optima_cannot() -> None:
         design(
             PLACED,
             Scenario.past_present(1),
-            metres,
-            hamming(),
-            budget,
-            farsighted=plan(PLACED, privacy=metres, quality=hamming(), budget=budget, mode=mode, walks=6),
+            privacy=metres,
+            quality=hamming(),
+            budget=budget,
+            farsighted=plan(PLACED, scenario=metres, privacy=hamming(), quality=budget, mode=mode, walks=6),
             workers=1,
         )
         for mode in Mode
@@ -144,8 +157,17 @@ def test_trading_keeps_what_choosing_among_optima_cannot() -> None:
 def test_a_farsighted_codebook_is_saved_and_proved_again(tmp_path: Path) -> None:
     profile = slow_chain(0)
     budget = budget_of(profile)
-    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, walks=2)
-    codebook = design(profile, Scenario.past_present(1), ERROR, LOSS, budget, farsighted=planner, gaps=2, workers=1)
+    planner = plan(profile, scenario=ERROR, privacy=LOSS, quality=budget, walks=2)
+    codebook = design(
+        profile,
+        Scenario.past_present(1),
+        privacy=ERROR,
+        quality=LOSS,
+        budget=budget,
+        farsighted=planner,
+        gaps=2,
+        workers=1,
+    )
     codebook.save(tmp_path / "far.hideseek")
     assert Codebook.load(tmp_path / "far.hideseek").deployed == codebook.deployed
 
@@ -156,10 +178,12 @@ def test_the_way_here_is_planned_for_too() -> None:
     differ = 1 - np.eye(3)
     scenario = Scenario.past_present(1, protect="transition")
     either = maximum(hamming())
-    planner = plan(profile, privacy=either, quality=differ, budget=0.1, scenario=scenario, walks=20)
-    codebook = design(profile, scenario, either, differ, 0.1, farsighted=planner, workers=1)
+    planner = plan(profile, scenario=either, privacy=differ, quality=0.1, budget=scenario, walks=20)
+    codebook = design(profile, scenario, privacy=either, quality=differ, budget=0.1, farsighted=planner, workers=1)
     label = evaluate(codebook, profile, accesses=5)
-    plain = evaluate(design(profile, scenario, either, differ, 0.1, workers=1), profile, accesses=5)
+    plain = evaluate(
+        design(profile, scenario, privacy=either, quality=differ, budget=0.1, workers=1), profile, accesses=5
+    )
     assert label.filter.exact
     assert label.filter > 1.02 * plain.filter
 
@@ -170,7 +194,7 @@ def test_a_planner_of_another_game_is_refused() -> None:
     planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, walks=1)
     for other, allowed in ((slow_chain(1), budget), (profile, 2 * budget)):
         with pytest.raises(HideseekError, match="planner"):
-            design(other, Scenario.past_present(1), ERROR, LOSS, allowed, farsighted=planner)
+            design(other, Scenario.past_present(1), privacy=ERROR, quality=LOSS, budget=allowed, farsighted=planner)
 
 
 def test_a_share_more_of_an_estimate_has_an_interval_that_holds_all_ratios() -> None:
@@ -212,11 +236,15 @@ def test_the_command_leaves_out_a_plan_that_would_lose(run, tmp_path):
 def test_what_is_no_planner_is_refused(wrong):
     profile = slow_chain(0)
     with pytest.raises(HideseekError, match="farsighted"):
-        design(profile, Scenario.past_present(1), ERROR, LOSS, budget_of(profile), farsighted=wrong)
+        design(
+            profile, Scenario.past_present(1), privacy=ERROR, quality=LOSS, budget=budget_of(profile), farsighted=wrong
+        )
 
 
 def test_a_planner_that_does_not_look_ahead_is_refused():
     profile = slow_chain(0)
     plain = plan(profile, privacy=ERROR, quality=LOSS, budget=budget_of(profile), outlook="plain")
     with pytest.raises(HideseekError, match="farsighted"):
-        design(profile, Scenario.past_present(1), ERROR, LOSS, budget_of(profile), farsighted=plain)
+        design(
+            profile, Scenario.past_present(1), privacy=ERROR, quality=LOSS, budget=budget_of(profile), farsighted=plain
+        )

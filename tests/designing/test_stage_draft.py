@@ -17,10 +17,10 @@ def mechanism(inputs, table, mass) -> Made:
 
 def law(draft, seen, known):
     table = draft.stage.tables[0]
-    return table.laws(table.rows(np.array([[seen]]), np.array([[known]])))[0]
+    return table.distributions(table.rows(np.array([[seen]]), np.array([[known]])))[0]
 
 
-def test_an_input_that_the_law_rules_out_keeps_its_own_row():
+def test_an_input_that_the_history_rules_out_keeps_its_own_row():
     draft = Draft(LOCATION, 0)
     draft.take({(0,): mechanism([0, 1], [[0.5, 0.5, 0], [0, 0, 1]], [1.0, 0.0])}, 3)
     np.testing.assert_allclose(law(draft, 0, 1), [0, 0, 1])

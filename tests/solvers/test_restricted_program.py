@@ -97,7 +97,9 @@ def test_the_programs_of_a_design_start_with_earlier_binding_rows(monkeypatch):
         return made
 
     monkeypatch.setattr(designer, "make", noting)
-    design(MarkovProfile.from_matrix(WALK), Scenario.past_present(1), DISTANCE, LOSS, 0.5, workers=1)
+    design(
+        MarkovProfile.from_matrix(WALK), Scenario.past_present(1), privacy=DISTANCE, quality=LOSS, budget=0.5, workers=1
+    )
     assert sum(start != (None, None) for start in starts) > len(starts) / 2
 
 

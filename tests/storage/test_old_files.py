@@ -35,14 +35,14 @@ def test_the_profile_the_codebook_and_the_plan_are_read(folder):
 
 def test_a_device_with_a_codebook_goes_on(folder):
     device = Device(Codebook.load(folder / "codebook.hideseek"), folder / "device.state")
-    assert device.expose(*ELSEWHERE, TOLD_LAST).place == 0
-    answer = device.expose(*ELSEWHERE, NEXT)
+    assert device.expose(*ELSEWHERE, at=TOLD_LAST).place == 0
+    answer = device.expose(*ELSEWHERE, at=NEXT)
     assert answer.status == "exposed"
-    assert Device(device.codebook, folder / "device.state").expose(46.52, 6.57, NEXT) == answer
+    assert Device(device.codebook, folder / "device.state").expose(46.52, 6.57, at=NEXT) == answer
 
 
 def test_a_live_device_goes_on(folder):
-    device = LiveDevice.of(*load_plan(folder / "plan.plan"), folder / "live.state")
-    assert device.expose(*ELSEWHERE, TOLD_LAST).place == 0
-    assert device.expose(*ELSEWHERE, NEXT).status == "exposed"
+    device = LiveDevice(*load_plan(folder / "plan.plan"), folder / "live.state")
+    assert device.expose(*ELSEWHERE, at=TOLD_LAST).place == 0
+    assert device.expose(*ELSEWHERE, at=NEXT).status == "exposed"
     assert device.label().accesses == 4

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from hideseek import Codebook, MarkovProfile, design
-from hideseek.codebook.codebook import Deployed
+from hideseek.codebook.claims import Deployed
 from hideseek.codebook.stage import Stage
 from hideseek.codebook.weights import Table
 from hideseek.metrics import from_matrix

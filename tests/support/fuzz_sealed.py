@@ -124,7 +124,7 @@ def codebooks() -> list[bytes]:
         (Scenario.in_between(2), metrics.total(HAMMING), metrics.from_matrix([[0.0, 1.0], [2.0, 0.0]]), 0.2, 2),
     ]
     return [
-        design(profile(), scenario, privacy, quality, budget, gaps=gaps, workers=1).content
+        design(profile(), scenario, privacy=privacy, quality=quality, budget=budget, gaps=gaps, workers=1).content
         for scenario, privacy, quality, budget, gaps in made
     ]
 

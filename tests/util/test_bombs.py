@@ -198,7 +198,7 @@ def codebook() -> object:
 
 def designed(scenario: Scenario) -> object:
     """The small codebook of a scenario."""
-    return design(CHAIN, scenario, HAMMING, HAMMING, 0.1, workers=1)
+    return design(CHAIN, scenario, privacy=HAMMING, quality=HAMMING, budget=0.1, workers=1)
 
 
 def planned(**asked: object) -> Planner:
@@ -346,8 +346,14 @@ PARAMETERS: Bombs = {
         NEEDS,
         lambda _: compare(CHAIN, privacy=HAMMING, quality=HAMMING, budget=0.1, accesses=10**9),
     ),
-    "long gaps": (NEEDS, lambda _: design(CHAIN, Scenario.past_present(1), HAMMING, HAMMING, 0.1, gaps=10**6)),
-    "many first steps": (NEEDS, lambda _: design(CHAIN, Scenario.past_present(1), HAMMING, HAMMING, 0.1, steps=10**6)),
+    "long gaps": (
+        NEEDS,
+        lambda _: design(CHAIN, Scenario.past_present(1), privacy=HAMMING, quality=HAMMING, budget=0.1, gaps=10**6),
+    ),
+    "many first steps": (
+        NEEDS,
+        lambda _: design(CHAIN, Scenario.past_present(1), privacy=HAMMING, quality=HAMMING, budget=0.1, steps=10**6),
+    ),
     "many steps": (NEEDS, lambda _: followed(10**9)),
     "many people": (NEEDS, lambda _: synthetic_city(people=10**9)),
     "many neighbours": (NEEDS, lambda _: city_people(people=10**9)),

@@ -67,7 +67,7 @@ def things() -> types.SimpleNamespace:
         mechanism=hs.Mechanism(HALF),
         repeated=repeated,
         planner=hs.plan(profile, privacy=metric, quality=metric, budget=0.1, walks=1),
-        codebook=hs.design(profile, hs.Scenario.past_present(1), metric, metric, 0.1),
+        codebook=hs.design(profile, hs.Scenario.past_present(1), privacy=metric, quality=metric, budget=0.1),
         scenario=hs.Scenario.sporadic(),
         law=hs.model.possible_trajectories(profile, (0,)),
         setting=baselines.Setting(profile, hs.metrics.distance(places), hs.metrics.distance(places)),
@@ -83,7 +83,7 @@ def calls(folder):
     t = things()
     one, belief, walks = np.array([0]), np.array([0.5, 0.5]), np.array([[0, 1, 0]])
     points, generator = t.setting.points, np.random.default_rng(0)
-    device, live = hs.Device(t.codebook, folder / "state"), hs.LiveDevice.of(t.repeated, t.planner, folder / "live")
+    device, live = hs.Device(t.codebook, folder / "state"), hs.LiveDevice(t.repeated, t.planner, folder / "live")
     file, book, plan = folder / "profile.json", folder / "codebook", folder / "plan"
     hs.save_profile(t.profile, file)
     t.codebook.save(book)
@@ -105,6 +105,8 @@ def calls(folder):
         "Codebook.after": (t.codebook.after, {"stage": 0, "gap": 1}),
         "Codebook.load": (hs.Codebook.load, {"path": book}),
         "Codebook.metric_document": (t.codebook.metric_document, {"role": "privacy"}),
+        "Codebook.occasion": (t.codebook.occasion, {"stage": 0}),
+        "Codebook.plot": (t.codebook.plot, {"ax": None}),
         "Codebook.save": (t.codebook.save, {"path": book}),
         "Codebook.simulate": (
             t.codebook.simulate,
@@ -152,15 +154,10 @@ def calls(folder):
         ),
         "LiveDevice": (
             hs.LiveDevice,
-            {"profile": t.profile, **game, "planner": t.planner, "state": folder / "live"}
-            | {"scenario": None, "floor": 0.0},
+            {"game": t.repeated, "planner": t.planner, "state": folder / "live", "floor": 0.0},
         ),
         "LiveDevice.expose": (live.expose, here),
         "LiveDevice.label": (live.label, {}),
-        "LiveDevice.of": (
-            hs.LiveDevice.of,
-            {"game": t.repeated, "planner": t.planner, "state": folder / "live", "floor": 0.0},
-        ),
         "MarkovProfile": (
             hs.MarkovProfile,
             {name: getattr(t.profile, name) for name in hs.MarkovProfile.__dataclass_fields__},
@@ -264,7 +261,7 @@ def calls(folder):
         ),
         "design": (
             hs.design,
-            {"profile": t.profile, "scenario": hs.Scenario.past_present(1), **game, "steps": 2, "gaps": 1}
+            {"profile": t.profile, "scenario": hs.Scenario.past_present(1), **game, "first_stages": 2, "gaps": 1}
             | {"choice": "uninformative", "farsighted": None, "workers": 1, "progress": None},
         ),
         "distance": (hs.metrics.distance, {"regions": t.places}),

@@ -14,6 +14,7 @@ from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.util.sparse import dense
 
 ROW_SUM = 1e-6  # by how much the rows of a policy's table may miss a sum of 1
 
@@ -48,7 +49,7 @@ class Kind:
             before, each = np.c_[seen, drawn[:, :position]], np.arange(len(seen))
             pair = np.repeat(each, len(inputs))
             row = table.rows(before[pair], np.tile(inputs, (len(seen), 1)))
-            own = np.where(row < 0, np.nan, table.matrix.toarray()[row, drawn[pair, position]])
+            own = np.where(row < 0, np.nan, dense(table.matrix)[row, drawn[pair, position]])
             own = own.reshape(len(seen), len(inputs)).T[which.ravel()]
             # no table is needed after a release that is impossible
             likely = np.where(likely == 0, 0.0, likely * own)

@@ -8,7 +8,8 @@ from dataclasses import asdict
 import msgspec
 
 from hideseek.adversary.label import ASSUMPTION, Label
-from hideseek.codebook.codebook import Codebook, GapCase, looks_back
+from hideseek.codebook.claims import GapCase
+from hideseek.codebook.codebook import Codebook, looks_back
 from hideseek.experiments.wording import named
 from hideseek.game.game import Game
 from hideseek.metrics import Metric

@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
     from datetime import datetime
 
     from hideseek.codebook.codebook import Codebook
-    from hideseek.device.codebook_device import Answer
     from hideseek.device.live_device import LiveLabel
+    from hideseek.device.step_device import Answer
     from hideseek.planning.belief_game import BeliefGame
     from hideseek.planning.planner import Planner
     from hideseek.util.estimates import Estimate
@@ -87,7 +87,7 @@ def design_command(
     def designed(planner: Planner | None = None) -> Codebook:
         with bar("designing") as advance:
             return design(
-                profile, scenario, privacy=d_p, quality=d_q, budget=allowed, steps=first_stages, gaps=gaps,
+                profile, scenario, privacy=d_p, quality=d_q, budget=allowed, first_stages=first_stages, gaps=gaps,
                 farsighted=planner, workers=workers, progress=advance,
             )  # fmt: skip
 
@@ -251,8 +251,8 @@ def live_answer(path: Path, state: Path, floor: float, point: Point, when: datet
     from hideseek.device.live_device import LiveDevice
     from hideseek.planning.plan_file import load_plan
 
-    device = LiveDevice.of(*load_plan(path), state, floor)
-    return device.expose(*point, when), device.label()
+    device = LiveDevice(*load_plan(path), state, floor=floor)
+    return device.expose(*point, at=when), device.label()
 
 
 def codebook_answer(
@@ -265,7 +265,7 @@ def codebook_answer(
     device = Device(Codebook.load(path), state)
     if restart:
         device.restart()
-    return device.expose(*point, when, route)
+    return device.expose(*point, at=when, ahead=route)
 
 
 def show_answer(answer: Answer, label: LiveLabel | None, as_json: bool) -> None:

@@ -1,21 +1,22 @@
-"""A codebook: what to expose at every place after every history, as whole numbers with the proof of their worth.
+"""A codebook: what to expose at every place after every history, as whole numbers with the proof of their privacy.
 
 The file is sealed (see :mod:`hideseek.storage.sealed_file`), and believed only after its checksum, its tables and its
-certificate have been worked out again.
+certificate have been computed again.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 
-from hideseek.codebook.stage import LAW, Attack, Prior, Stage, Worth
+from hideseek.codebook.claims import AGREE, TINY, Deployed, Summary, check_certificate, summary
+from hideseek.codebook.stage import SUMS_TO_ONE, Attack, Prior, Stage, Worth
 from hideseek.codebook.weights import Table, Unsigned
 from hideseek.errors import CodebookError, broken_rule
 from hideseek.metrics import Metric
@@ -40,63 +41,16 @@ from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
+from hideseek.util.display import html_table
 from hideseek.util.time_steps import checked_step
-
-TINY = 1e-12  # a loss that is none
-AGREE = 1e-9  # numbers of the certificate, stored and worked out again
-
-
-class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A stage in five numbers: privacy in the mean and after the worst history, its bound, and the same of the loss."""
-
-    privacy: Amount
-    worst_privacy: Amount
-    bound: Amount
-    quality_loss: Amount
-    worst_loss: Amount
-
-
-class GapCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """At the access number ``access`` after a gap of ``gap`` accesses, which began ``after`` so many accesses."""
-
-    after: Count
-    gap: Count
-    access: Count
-
-
-class Deployed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is claimed of a run from the first access on: averages over ``accesses``, and the worst access and history.
-
-    A history is what the codebook remembers of the releases before an access. These are the designer's claims until
-    :func:`hideseek.verify` has worked them out again.
-
-    ``settled``: by then neither the joint law nor that after any history changed any more, so that nothing new
-    follows. ``gap_privacy`` is the least expected privacy right after a gap that begins after any of these accesses,
-    ``gap_worst_loss`` the worst loss there and later, and ``gap_worst_case`` where it occurs (None in a file of 0.1.0,
-    which looked at gaps after the first accesses and in the settled run only). ``second_privacy`` is that of the second
-    access, ``plain_second_privacy`` what it could be at best if the first one took the solver's own of the optimal
-    tables.
-    """
-
-    accesses: Count
-    settled: bool
-    privacy: Amount
-    worst_privacy: Amount
-    quality_loss: Amount
-    worst_loss: Amount
-    gap_privacy: Amount | None
-    gap_worst_loss: Amount | None
-    second_privacy: Amount
-    plain_second_privacy: Amount
-    gap_worst_case: GapCase | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Chain:
     """The profile that a codebook was made for, as numbers: ``transition`` [state, place] from ``states`` of places."""
 
-    states: IntArray
-    transition: FloatArray
+    states: IntArray = field(repr=False)
+    transition: FloatArray = field(repr=False)
 
 
 class _StageDocument(msgspec.Struct, forbid_unknown_fields=True):
@@ -129,7 +83,8 @@ WITHOUT_CHAIN = 1  # the version of hideseek 0.1.0
 class Codebook:
     """Stages for the first accesses, one that repeats, and one for every gap: made by ``design``, used by a ``Device``.
 
-    ``gaps`` holds the number of the stage for a gap of 2, 3, ... accesses since the last one.
+    ``gaps`` holds the number of the stage for a gap of 2, 3, ... accesses since the last one, that is for 1, 2, ...
+    missed accesses. ``deployed`` are the claims of the whole run, ``chain`` the profile that it was designed for.
     """
 
     scenario: Scenario
@@ -144,6 +99,52 @@ class Codebook:
     deployed: Deployed
     chain: Chain | None = None
     checksum: str = ""
+
+    def __repr__(self) -> str:
+        return f"Codebook({', '.join(f'{name}={value}' for name, value in self._facts.items())})"
+
+    def _repr_html_(self) -> str:
+        return html_table("Codebook", self._facts | {"as deployed": repr(self.deployed)})
+
+    @property
+    def _facts(self) -> dict[str, object]:
+        return {
+            "places": self.places,
+            "stages": len(self.stages),
+            "gaps": len(self.gaps) + 1,
+            "privacy": self.privacy.name,
+            "quality": self.quality.name,
+            "budget": f"{self.budget:.6g}",
+        }
+
+    def plot(self, ax: object = None) -> Any:
+        """Draw the privacy of every stage beside what no table could exceed, and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure.
+        """
+        from hideseek.plots.codebooks import draw_stages  # matplotlib is loaded only to draw
+
+        if ax is not None and not hasattr(ax, "barh"):
+            raise broken_rule("ax", "Codebook.plot", "matplotlib axes, or None", type(ax).__name__)
+        axes: Any = ax
+        found = [summary(worth) for worth in self.worths()]
+        names = [self.occasion(number) for number in range(len(self.stages))]
+        privacy, bound = ([getattr(own, name) for own in found] for name in ("privacy", "bound"))
+        return draw_stages(names, privacy, bound, unit=self.privacy.unit, ax=axes)
+
+    def occasion(self, stage: int) -> str:
+        """When a stage is used."""
+        whole_number(stage, "stage", "Codebook.occasion", 0, len(self.stages) - 1)
+        if stage == self.repeating:
+            return f"from access {stage + 1} on"
+        if stage < self.repeating:
+            return f"access {stage + 1}"
+        if stage in self.gaps:
+            return f"after a gap of {self.gaps.index(stage) + 2}"
+        return f"{stage - max(self.gaps)} after a gap"
 
     @cached_property
     def repeating(self) -> int:
@@ -161,7 +162,7 @@ class Codebook:
         return self.gaps[gap - 2] if gap - 2 < len(self.gaps) else None
 
     def simulate(self, walks: IntArray, words: Callable[[int], Unsigned]) -> IntArray:
-        """What is exposed along walks [walk, step], -1 where nothing is; ``words(n)`` gives n random words below 2^32.
+        """Draw what is exposed along walks [walk, step], -1 where nothing is, by ``words(n)``: n words below 2^32.
 
         An access whose known places lie past the end of the walks exposes nothing.
         """
@@ -182,12 +183,12 @@ class Codebook:
 
     @np.errstate(over="ignore", invalid="ignore")
     def worths(self) -> list[Worth]:
-        """What every stage's stored tables are worth under the law they were made for; not finite if it overflows."""
+        """The privacy and the loss of every stage under the distribution it was made for; not finite on overflow."""
         return [stage.worth(self.privacy, self.quality, self.budget) for stage in self.stages]
 
     @cached_property
     def content(self) -> bytes:
-        """The file."""
+        """The bytes of the file."""
         tensors = {} if self.chain is None else chain_tensors(self.chain)
         for number, stage in enumerate(self.stages):
             for name, array in tensors_of(stage).items():
@@ -223,13 +224,27 @@ class Codebook:
         return metric_document(metric, self.regions, owner)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the codebook whole or not at all, readable by its owner only: it tells the user's habits."""
+        """Write the codebook whole or not at all, readable by its owner only: it tells the user's habits.
+
+        Raises
+        ------
+        CodebookError
+            If it would not be believed when it is loaded.
+        OutputError
+            If the file cannot be written.
+        """
         codebook_from(memoryview(self.content))  # nothing is written that would not be read
         CODEBOOK.save(path, self.content, "Codebook.save")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Codebook:
-        """Read a codebook, and refuse it unless everything that it claims holds for the integers that it stores."""
+        """Read a codebook, and refuse it unless its certificate holds for the integers that it stores.
+
+        Raises
+        ------
+        CodebookError
+            If the file is damaged, of another version, or does not hold what it claims.
+        """
         return CODEBOOK.load(path, "Codebook.load", codebook_from)
 
 
@@ -243,7 +258,7 @@ def codebook_from(content: memoryview) -> Codebook:
     stages = tuple(stage_from(entry, number, places, file.take) for number, entry in enumerate(document.stages))
     chain = None if document.hideseek_codebook == WITHOUT_CHAIN else chain_from(places, file.take)
     file.end()
-    check_ways(scenario, stages, document.gaps)
+    check_links(scenario, stages, document.gaps)
     regions = None if document.regions is None else read_regions(document.regions)
     if regions is not None and len(regions) != places:
         raise CodebookError(f"It has {len(regions)} regions for {places} places.")
@@ -263,7 +278,7 @@ def codebook_from(content: memoryview) -> Codebook:
         document.sha256,
     )
     for entry, worth in zip(document.stages, codebook.worths(), strict=True):
-        verify(entry.certificate, summary(worth), document.budget)
+        check_certificate(entry.certificate, summary(worth), document.budget)
     check_deployed(codebook, [entry.certificate for entry in document.stages])
     return codebook
 
@@ -301,13 +316,13 @@ def chain_from(places: int, take: Callable[..., Any]) -> Chain:
     transition = take("chain.transition", "F64", ndim=2)
     if transition.shape != (len(states), places) or not states.size or states.max() >= places:
         raise CodebookError("Its profile is not one over its places.")
-    if not (transition.min() >= 0 and (np.abs(transition.sum(axis=1) - 1) <= LAW).all()):
+    if not (transition.min() >= 0 and (np.abs(transition.sum(axis=1) - 1) <= SUMS_TO_ONE).all()):
         raise CodebookError("The transitions of its profile are not distributions.")
     return Chain(states, transition)
 
 
 def stage_from(document: _StageDocument, number: int, places: int, take: Callable[..., Any]) -> Stage:
-    """A stage from its tensors, refused unless its laws are laws and its tables tables."""
+    """A stage from its tensors, refused unless its distributions sum to 1 and its tables are whole."""
     scenario = scenario_from(document.scenario)
     tables = []
     for position in range(len(scenario.release)):
@@ -331,7 +346,7 @@ def stage_from(document: _StageDocument, number: int, places: int, take: Callabl
     return Stage(scenario, document.then, tuple(tables), prior, attack).checked()
 
 
-def check_ways(scenario: Scenario, stages: Sequence[Stage], gaps: Sequence[int]) -> None:
+def check_links(scenario: Scenario, stages: Sequence[Stage], gaps: Sequence[int]) -> None:
     """Refuse stages that do not lead to the one that repeats, or that remember what was not exposed by then."""
     count, every = len(stages), scenario.every
     if any(number >= count for number in [*gaps, *(stage.then for stage in stages)]):
@@ -378,27 +393,6 @@ def check_deployed(codebook: Codebook, stages: Sequence[Summary]) -> None:
         told.append(deployed.gap_worst_case)
     if {claim is None for claim in told} != {not codebook.gaps}:
         raise CodebookError("It tells what happens after gaps that it has no stages for, or does not.")
-
-
-def summary(worth: Worth) -> Summary:
-    """Five numbers of a stage."""
-    return Summary(
-        privacy=float(worth.weight @ worth.privacy),
-        worst_privacy=float(worth.privacy.min()),
-        bound=float(worth.weight @ worth.bound),
-        quality_loss=float(worth.weight @ worth.loss),
-        worst_loss=float(worth.loss.max()),
-    )
-
-
-def verify(claimed: Summary, found: Summary, budget: float) -> None:
-    """Refuse a certificate that does not hold for the tables."""
-    for name in Summary.__struct_fields__:
-        said, is_so = getattr(claimed, name), getattr(found, name)
-        if not abs(said - is_so) <= AGREE * said + TINY:  # what is said is finite
-            raise CodebookError(f"Its certificate says {name} {said:.9g}; the tables give {is_so:.9g}.")
-    if not found.worst_loss <= budget * (1 + AGREE) + TINY:
-        raise CodebookError(f"Its tables lose {found.worst_loss:.9g} after some history; the budget is {budget:.9g}.")
 
 
 def looks_back(scenario: Scenario) -> bool:

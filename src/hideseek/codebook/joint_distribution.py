@@ -1,4 +1,4 @@
-"""The joint law of true and exposed places, and how it travels from access to access."""
+"""The joint distribution of true and exposed places, and how it changes from access to access."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from hideseek.model.trajectories import Trajectories, continued
 from hideseek.util.arrays import FloatArray, IntArray, product
 from hideseek.util.limits import refuse_if_too_large
 
-SETTLED = 1e-12  # change of the joint law in one access, in total variation
+SETTLED = 1e-12  # change of the joint distribution in one access, in total variation
 
 History = tuple[int, ...]
 MUCH = 2**22  # numbers that are kept although they may stand for what cannot be
 DIED_OUT = 1e-200  # the probability of a history that can only become rarer, before it has no digits left
-Law = tuple[IntArray, FloatArray]  # inputs, and what is released at each of them
+Usual = tuple[IntArray, FloatArray]  # inputs, and the distribution of releases at each of them
 
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """The law after an access: ``mass`` [window, history] of the last true places and of what is remembered.
+    """The distribution after an access: ``mass`` [window, history] of the last true places and of what is remembered.
 
     ``last`` is the offset of the last place of a window from that access.
     """
@@ -38,7 +38,7 @@ class Joint:
     last: int
 
     def remembering(self, count: int) -> Joint:
-        """The same law when no more than the last so many releases are remembered."""
+        """The same distribution when no more than the last so many releases are remembered."""
         there = self.histories.shape[1]
         if there == count:
             return self
@@ -46,7 +46,7 @@ class Joint:
         return replace(self, histories=histories, mass=(gather(index, len(histories)) @ self.mass.T).T)
 
     def change(self, after: Joint) -> float:
-        """The distance to another law in total variation, or after the history that changes most, if that is more.
+        """The distance to another one in total variation, or after the history that changes most, if that is more.
 
         Infinite where other places or histories occur. What is claimed is claimed after every history, also a rare one.
         """
@@ -61,7 +61,7 @@ NEVER = Joint(np.zeros((1, 0), np.int64), np.zeros((1, 0), np.int64), np.ones((1
 
 @dataclass(frozen=True, eq=False)
 class Looked:
-    """The tables of a stage after some histories, looked up: ``laws`` [pair, history, releases].
+    """The tables of a stage after some histories, looked up: ``released`` [pair, history, releases].
 
     Histories are in an ``order`` in which those come together, as the slices ``alike``, that will be the same once the
     next access has forgotten what it does; ``told`` adds up the ``histories`` after it, of (alike, releases).
@@ -70,7 +70,7 @@ class Looked:
     stage: Stage
     before: IntArray
     order: IntArray
-    laws: FloatArray
+    released: FloatArray
     alike: list[slice]
     histories: IntArray
     told: sparse.csr_array
@@ -105,7 +105,7 @@ class Access:
         self._looked: Looked | None = None
 
     def _paths(self, wanted: Sequence[int]) -> tuple[IntArray, sparse.csr_array]:
-        """All true places at the wanted offsets, and their law given the window, [sequence, window]."""
+        """All true places at the wanted offsets, and their distribution given the window, [sequence, window]."""
         origin, sequences, probability = continued(self.profile, self.windows, self.last, wanted)
         unique, index = np.unique(sequences, axis=0, return_inverse=True)
         return unique, sparse.csr_array((probability, (index.ravel(), origin)), shape=(len(unique), len(self.windows)))
@@ -114,16 +114,16 @@ class Access:
         return self.sequences[:, [self.wanted.index(offset) for offset in offsets]]
 
     def prior(self, joint: Joint) -> Prior:
-        """The law of what was seen and of the true places that matter."""
-        law = self.to_path @ joint.mass
-        history, at = np.nonzero(law.T)
+        """The distribution of the releases seen and of the true places that matter."""
+        together = self.to_path @ joint.mass
+        history, at = np.nonzero(together.T)
         seen, index = np.unique(history, return_inverse=True)
-        return Prior(self.offsets, joint.histories[seen], index.ravel(), self.paths[at], law[at, history])
+        return Prior(self.offsets, joint.histories[seen], index.ravel(), self.paths[at], together[at, history])
 
     def everything(self, joint: Joint) -> Prior:
-        """The same with what cannot be, unless that is much: while histories are the same, so are all but the numbers.
+        """The same with impossible entries, unless they are many: while histories stay, so do all but the numbers.
 
-        Rare events may go round for long, and what can be would be different at every access.
+        Rare events may go round for long, and what is possible would be different at every access.
         """
         histories, count = joint.histories, len(self.paths)
         if len(histories) * count * self.profile.places ** len(self.scenario.release) > MUCH:
@@ -143,17 +143,17 @@ class Access:
         """Offsets from the next access as offsets from this one."""
         return tuple(offset + self.scenario.every for offset in offsets)
 
-    def next_law(self, joint: Joint, history: int) -> Trajectories:
-        """The law of the known places and of what matters at the next access, after one history."""
+    def next_distribution(self, joint: Joint, history: int) -> Trajectories:
+        """The distribution of the known places and of those that matter at the next access, after one history."""
         wanted, sequences, leads = self._next
-        law = leads @ joint.mass[:, history]
-        return Trajectories(wanted, sequences[law > 0], law[law > 0] / law.sum())
+        weight = leads @ joint.mass[:, history]
+        return Trajectories(wanted, sequences[weight > 0], weight[weight > 0] / weight.sum())
 
     def exposed(self, joint: Joint, stage: Stage) -> Joint:
-        """The law after this access, with the releases that the next one remembers."""
+        """The distribution after this access, with the releases that the next one remembers."""
         looked = self._look(joint, stage)
-        law = (self.to_pair @ joint.mass)[:, None, looked.order]
-        out = np.concatenate([law[:, :, own] @ looked.laws[:, own] for own in looked.alike], axis=1)
+        before = (self.to_pair @ joint.mass)[:, None, looked.order]
+        out = np.concatenate([before[:, :, own] @ looked.released[:, own] for own in looked.alike], axis=1)
         mass = (looked.told @ (self.to_window @ out.reshape(len(out), -1)).T).T
         histories, occurs = looked.histories, mass.sum(axis=0) > DIED_OUT
         if not occurs.all():
@@ -176,34 +176,34 @@ class Access:
             ends = np.cumsum(np.bincount(index, minlength=len(kept))).tolist()
             combinations = product(places, len(scenario.release))
             refuse_if_too_large(
-                8 * count * len(self.known) * len(combinations), "The joint law of the places and of what was exposed"
+                8 * count * len(self.known) * len(combinations), "The joint distribution of places and releases"
             )
             history, known = np.indices((count, len(self.inputs))).reshape(2, -1)
-            laws = stage.laws(joint.histories[order][history], self.inputs[known])
+            released = stage.distributions(joint.histories[order][history], self.inputs[known])
             group, drawn = np.indices((len(kept), len(combinations))).reshape(2, -1)
             histories, told = distinct(np.c_[kept[group], combinations[drawn][:, new]], places)
             self._looked = Looked(
                 stage,
                 joint.histories,
                 order,
-                np.ascontiguousarray(laws.reshape(count, len(self.inputs), -1).transpose(1, 0, 2)[self.known]),
+                np.ascontiguousarray(released.reshape(count, len(self.inputs), -1).transpose(1, 0, 2)[self.known]),
                 [slice(start, end) for start, end in pairwise([0, *ends])],
                 histories,
                 gather(told, len(histories)),
             )
         return self._looked
 
-    def usual(self, joint: Joint, stage: Stage, seen: Sequence[int], known: Sequence[int]) -> dict[History, Law]:
-        """What is released on the whole by those who know and have seen no more than this: inputs, laws, by history."""
+    def usual(self, joint: Joint, stage: Stage, seen: Sequence[int], known: Sequence[int]) -> dict[History, Usual]:
+        """What is released on average when no more than this is known and seen: inputs, distributions, by history."""
         looked = self._look(joint, stage)
-        law = (self.to_pair @ joint.mass)[:, looked.order, None] * looked.laws
-        pair, history = np.indices(law.shape[:2]).reshape(2, -1)
+        together = (self.to_pair @ joint.mass)[:, looked.order, None] * looked.released
+        pair, history = np.indices(together.shape[:2]).reshape(2, -1)
         columns = [self.scenario.known.index(offset) for offset in known]
         before = [self.scenario.seen.index(offset) for offset in seen]
         keys = np.c_[joint.histories[looked.order[history]][:, before], self.inputs[self.known[pair]][:, columns]]
         unique, index = np.unique(keys, axis=0, return_inverse=True)
-        total = gather(index, len(unique)) @ law.reshape(len(keys), -1)
-        found: dict[History, Law] = {}
+        total = gather(index, len(unique)) @ together.reshape(len(keys), -1)
+        found: dict[History, Usual] = {}
         for past in {tuple(key[: len(before)]) for key in unique.tolist()}:
             own = (unique[:, : len(before)] == past).all(axis=1) & total.any(axis=1)
             found[past] = unique[own, len(before) :], total[own] / total[own].sum(axis=1, keepdims=True)

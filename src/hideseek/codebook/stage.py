@@ -1,4 +1,4 @@
-"""One access of the service in a codebook: its tables, the law they were made for, and what they are worth under it."""
+"""One access in a codebook: its tables, the distribution they were made for, and their privacy and loss under it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
+from hideseek.codebook.row_sums import RowSums
 from hideseek.codebook.weights import CODES, Table, refuse_long_codes
 from hideseek.errors import CodebookError, broken_rule
 from hideseek.metrics import Metric
@@ -15,13 +15,13 @@ from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.limits import refuse_if_too_large
 
-LAW = 1e-9  # how far from 1 the sum of a law may be
+SUMS_TO_ONE = 1e-9  # how far from 1 the sum of a distribution may be
 NOTHING = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What a stage was made for: the joint law of what was seen and of the true places.
+    """What a stage was made for: the joint distribution of the releases seen and of the true places.
 
     ``histories`` [history, seen] are the releases that may have been seen; entry n has the probability that history
     ``history[n]`` was seen and the true places at ``offsets`` are ``sequences[n]``.
@@ -45,7 +45,7 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """The adversary's best strategy as a proof: for history, release and guess, its ``weight``; a price a history."""
+    """The adversary's best strategy as a proof: the ``weight`` of a guess by history and release, and prices."""
 
     history: IntArray
     release: IntArray
@@ -70,11 +70,11 @@ class Worth:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What tables do under any law with the same entries: all but the probabilities.
+    """What tables do under any distribution with the same entries: all but the probabilities.
 
-    Entry n of the law is one of the history ``history[n]``, and of the row ``row[n]``: that history and known places.
-    Rows have an ``owner``, ``known`` places, and a ``law`` of releases. Entries have a ``target``, their column of
-    ``d_p``, and a ``want``, their row of ``d_q``; ``lost`` is their quality lost in the mean.
+    Entry n is one of the history ``history[n]``, and of the row ``row[n]``: that history and known places.
+    Rows have an ``owner``, ``known`` places, and a distribution ``released``. Entries have a ``target``, their column
+    of ``d_p``, and a ``want``, their row of ``d_q``; ``lost`` is their expected quality loss.
     """
 
     count: int
@@ -82,7 +82,7 @@ class View:
     row: IntArray
     owner: IntArray
     known: IntArray
-    law: FloatArray
+    released: FloatArray
     target: IntArray
     want: IntArray
     d_p: FloatArray
@@ -90,10 +90,16 @@ class View:
     lost: FloatArray
     rounding: float
 
+    @cached_property
+    def meet(self) -> RowSums:
+        """Adds up rows by history and target."""
+        targets = self.d_p.shape[1]
+        return RowSums(self.history * targets + self.target, self.row, self.count * targets)
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What tables do under a law, for every history, with its probability."""
+    """What tables do under a distribution, for every history, with its probability."""
 
     view: View
     probability: FloatArray
@@ -114,9 +120,8 @@ class Outcome:
     def privacy(self) -> FloatArray:
         """The adversary's error with the best guess for every release, rounded down."""
         view = self.view
-        rows, targets = view.law.shape[0], view.d_p.shape[1]
-        meet = by_row(view.history * targets + view.target, view.row, self.probability, (view.count * targets, rows))
-        together = (meet @ view.law).reshape(view.count, targets, -1)  # Pr(history, target, release)
+        together = view.meet.of(self.probability, view.released)  # Pr(history, target, release)
+        together = together.reshape(view.count, view.d_p.shape[1], -1)
         reached = np.matmul(view.d_p, together).min(axis=1).sum(axis=1)
         return np.asarray(reached / self.weight * (1 - view.rounding))
 
@@ -132,16 +137,16 @@ class Stage:
     scenario: Scenario
     then: int
     tables: tuple[Table, ...]
-    prior: Prior = field(default_factory=lambda: NO_PRIOR)
-    attack: Attack = field(default_factory=lambda: NO_ATTACK)
+    prior: Prior = field(default_factory=lambda: NO_PRIOR, repr=False)
+    attack: Attack = field(default_factory=lambda: NO_ATTACK, repr=False)
 
     def known_at(self, position: int) -> tuple[int, ...]:
         """Offsets of the true places that release number ``position`` may look at."""
         moment = self.scenario.release[position]
         return tuple(offset for offset in self.scenario.known if offset <= moment or not self.scenario.causal)
 
-    def laws(self, seen: IntArray, known: IntArray) -> FloatArray:
-        """The law of all releases of this access for each (seen, known), [pair, combination of releases]."""
+    def distributions(self, seen: IntArray, known: IntArray) -> FloatArray:
+        """The distribution of all releases of this access for each (seen, known), [pair, combination of releases]."""
         places = self.tables[0].places
         joint = np.ones((len(seen), 1))
         for position, table in enumerate(self.tables):
@@ -151,24 +156,24 @@ class Stage:
             row = table.rows(np.hstack([seen[pair], drawn[prefix]]), known[pair][:, columns])
             if (row < 0).any():
                 raise CodebookError("A table has no row for something that can happen.")
-            law = np.zeros((*joint.shape, places))
-            law[pair, prefix] = joint[pair, prefix, None] * table.laws(row)
-            joint = law.reshape(len(seen), -1)
+            longer = np.zeros((*joint.shape, places))
+            longer[pair, prefix] = joint[pair, prefix, None] * table.distributions(row)
+            joint = longer.reshape(len(seen), -1)
         return joint
 
     def under(self, prior: Prior, privacy: Metric, quality: Metric) -> Outcome:
-        """What the stored tables do when seen and true places follow any law with these offsets."""
+        """What the stored tables do when releases seen and true places follow a distribution with these offsets."""
         return Outcome(self.view(prior, privacy, quality), prior.probability)
 
     def view(self, prior: Prior, privacy: Metric, quality: Metric) -> View:
-        """What they do under all laws with the entries of this one."""
+        """What they do under all distributions with the entries of this one."""
         scenario, places = self.scenario, self.tables[0].places
         self.refuse_too_large(prior, looks_back=quality.looks_back)
         history, known = prior.history, prior.at(scenario.known)
         code = history * (places + 1) ** known.shape[1] + encoded(known, places + 1)
         _, first, row = np.unique(code, return_index=True, return_inverse=True)
         owner = history[first]
-        law = self.laws(prior.histories[owner], known[first])
+        released = self.distributions(prior.histories[owner], known[first])
         different = {own: distinct(prior.at(own), places) for own in {scenario.target, scenario.quality}}
         (targets, target), (wanted, want) = different[scenario.target], different[scenario.quality]
         guesses, releases = product(places, len(scenario.target)), product(places, len(scenario.release))
@@ -188,17 +193,17 @@ class Stage:
             row=row,
             owner=owner,
             known=known[first],
-            law=law,
+            released=released,
             target=target,
             want=want,
             d_p=d_p,
             d_q=d_q,
-            lost=np.einsum("no,no->n", d_q[want], law[row]),
+            lost=np.einsum("no,no->n", d_q[want], released[row]),
             rounding=rounding,
         )
 
     def refuse_too_large(self, prior: Prior, looks_back: bool) -> None:
-        """Refuse a law under which the worth of this stage cannot be worked out in memory, or in whole numbers."""
+        """Refuse a distribution under which this stage cannot be evaluated in memory, or in whole numbers."""
         scenario, places = self.scenario, self.tables[0].places
         count, entries = len(prior.histories), len(prior.history)
         for offsets in (scenario.target, scenario.quality, scenario.known):
@@ -213,38 +218,37 @@ class Stage:
         refuse_if_too_large(8 * numbers, f"The worth of a stage of {count} histories over {places} places")
 
     def risk(self, privacy: Metric) -> float:
-        """What the adversary errs by when he has seen nothing, under the law that the stage was made for."""
+        """The prior risk: the expected error of an adversary who has seen nothing, where the stage was made for."""
         targets, target = distinct(self.prior.at(self.scenario.target), self.tables[0].places)
         guesses = product(self.tables[0].places, len(self.scenario.target))
-        law = np.bincount(target, self.prior.probability)
-        return float((privacy.between(guesses, targets, NOTHING) @ law).min())
+        weight = np.bincount(target, self.prior.probability)
+        return float((privacy.between(guesses, targets, NOTHING) @ weight).min())
 
     def worth(self, privacy: Metric, quality: Metric, budget: float) -> Worth:
-        """What the stored tables are worth under the law they were made for, rounded against us.
+        """The privacy and the loss of the stored tables under the distribution they were made for, rounded against us.
 
         Privacy is that against the best guess for every release; the bound is U of the stored attack and price, in
         which a causal mechanism chooses its releases one after the other.
         """
         found = self.under(self.prior, privacy, quality)
         view, attack = found.view, self.attack
-        count, width = view.count, view.law.shape[1]
+        count, width = view.count, view.released.shape[1]
         answer = attack.history * width + attack.release
         total = np.bincount(answer, attack.weight, minlength=count * width)
-        if not (np.abs(total - 1) <= LAW).all():
-            raise CodebookError("The stored attack is not a law of guesses for every release.")
-        strategy = by_row(answer, attack.guess, attack.weight, (count * width, len(view.d_p)))
-        erring = (strategy @ view.d_p / total[:, None]).reshape(count, width, -1)
-        entries = len(view.row)
-        gather = by_row(view.row, np.arange(entries), found.probability, (len(view.law), entries))
-        gain = gather @ erring[view.history, :, view.target]
-        charge = attack.price[view.owner, None] * (gather @ view.d_q[view.want])
+        if not (np.abs(total - 1) <= SUMS_TO_ONE).all():
+            raise CodebookError("The stored attack is not a distribution of guesses for every release.")
+        erring = RowSums(answer, attack.guess, count * width).of(attack.weight, view.d_p) / total[:, None]
+        erring = erring.reshape(count, width, -1)
+        by_row = RowSums(view.row, np.arange(len(view.row)), len(view.released))
+        gain = by_row.of(found.probability, erring[view.history, :, view.target])
+        charge = attack.price[view.owner, None] * by_row.of(found.probability, view.d_q[view.want])
         net = (1 + view.rounding) * gain - (1 - view.rounding) * charge
         best = np.bincount(view.owner, self.best_replies(net, view.known, view.owner), minlength=count)
         bound = (attack.price * budget) * (1 + view.rounding) + best / found.weight
         return Worth(found.weight, found.privacy, np.maximum(bound, 0) * (1 + view.rounding), found.loss)
 
     def best_replies(self, net: FloatArray, known: IntArray, owner: IntArray) -> FloatArray:
-        """The most that rows of net gains can yield, in all, when what looks alike must release alike; a number a row.
+        """The most that rows of net gains can yield when what looks alike must release alike; one number per row.
 
         The last release is the best one for each row; an earlier one is best for all rows that it cannot tell apart,
         and their total is put down to the first of them.
@@ -265,7 +269,7 @@ class Stage:
         return net[:, 0]
 
     def checked(self) -> Stage:
-        """The stage, refused unless its parts fit together, its laws are laws, and every history has its rows."""
+        """The stage, refused unless its parts fit together, distributions sum to 1, and every history has its rows."""
         scenario, places, prior, attack = self.scenario, self.tables[0].places, self.prior, self.attack
         count, entries, released = len(prior.histories), len(prior.probability), places ** len(scenario.release)
         sizes = [
@@ -290,10 +294,12 @@ class Stage:
         for numbers in (prior.probability, attack.weight, attack.price):
             if not (numbers.min(initial=0) >= 0 and numbers.max(initial=0) < np.inf):
                 raise CodebookError("A stage holds a number that is not finite, or below 0.")
-        if not abs(prior.probability.sum() - 1) <= LAW or not (prior.weight > 0).all():
-            raise CodebookError("The law that a stage was made for does not sum to 1, or leaves a history out.")
+        if not abs(prior.probability.sum() - 1) <= SUMS_TO_ONE or not (prior.weight > 0).all():
+            raise CodebookError(
+                "The distribution that a stage was made for does not sum to 1, or leaves a history out."
+            )
         if len(attack.weight) < count * released:  # before anything is made that large
-            raise CodebookError("The stored attack is not a law of guesses for every release.")
+            raise CodebookError("The stored attack is not a distribution of guesses for every release.")
         self._refuse_missing_rows()
         return self
 
@@ -316,14 +322,6 @@ class Stage:
                 raise CodebookError("A table has no row for something that can happen.")
             row = np.repeat(np.arange(len(table.codes)), np.diff(table.start))
             past = table.codes[row].astype(np.int64) // base**width * base + table.releases
-
-
-def by_row(row: IntArray, column: IntArray, value: FloatArray, shape: tuple[int, int]) -> sparse.csr_array:
-    """A sparse matrix from its entries, made directly: scipy's own way takes longer than all that is done with it."""
-    order = np.argsort(row, kind="stable")
-    start = np.zeros(shape[0] + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=shape[0]), out=start[1:])
-    return sparse.csr_array((value[order], column[order], start), shape=shape)
 
 
 def distinct(vectors: IntArray, places: int) -> tuple[IntArray, IntArray]:

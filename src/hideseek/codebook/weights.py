@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from hideseek.errors import CodebookError
 from hideseek.util.arrays import FloatArray, IntArray, encoded
@@ -21,7 +20,7 @@ Unsigned = npt.NDArray[Any]  # of an unsigned type, as stored
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Laws of releases, one a row, found by a code.
+    """Distributions of releases, one per row, found by a code.
 
     A code is a vector of places written as one number in base ``places`` + 1: what was seen, then what is known. The
     digit ``places`` stands for anything: a row known by it alone is for what was never seen in training. Row r holds
@@ -29,23 +28,23 @@ class Table:
     """
 
     places: int
-    codes: Unsigned
-    start: Unsigned
-    releases: Unsigned
-    weights: Unsigned
+    codes: Unsigned = field(repr=False)
+    start: Unsigned = field(repr=False)
+    releases: Unsigned = field(repr=False)
+    weights: Unsigned = field(repr=False)
 
     @classmethod
-    def from_laws(cls, places: int, keys: IntArray, laws: FloatArray) -> Table:
-        """Round laws [row, release] to whole weights, one row for each key.
+    def from_distributions(cls, places: int, keys: IntArray, distributions: FloatArray) -> Table:
+        """Round distributions [row, release] to whole weights, one row for each key.
 
-        >>> table = Table.from_laws(3, np.array([[0], [1]]), np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]))
+        >>> table = Table.from_distributions(3, np.array([[0], [1]]), np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]))
         >>> table.weights.tolist(), table.releases.tolist()
         ([2147483648, 1073741824, 1073741824, 0], [0, 1, 2, 1])
         """
         refuse_long_codes(places, keys.shape[1])
         codes = encoded(keys, places + 1).astype(np.uint64)
         order = np.argsort(codes, kind="stable")
-        weights = largest_remainder(laws[order])
+        weights = largest_remainder(distributions[order])
         row, release = np.nonzero(weights)
         kind = np.uint16 if places < 2**16 else np.uint32
         return cls(
@@ -57,7 +56,7 @@ class Table:
         )
 
     def checked(self) -> Table:
-        """The table, refused unless every row is a law over the places and every code stands once, in order."""
+        """The table, refused unless every row is a distribution over the places and codes are in order."""
         start, rows = self.start.astype(np.int64), len(self.codes)
         if len(start) != rows + 1 or not rows or start[0] or start[-1] != len(self.weights):
             raise CodebookError("A table has no rows, or does not say where they begin and end.")
@@ -81,17 +80,16 @@ class Table:
         weight[weight == 0] = WORDS
         return np.cumsum(weight)
 
-    @cached_property
-    def matrix(self) -> sparse.csr_array:
-        """The laws as probabilities, [row, release]."""
-        weight = np.where(self.weights == 0, WORDS, self.weights.astype(np.float64)) / WORDS
-        shape = (len(self.codes), self.places)
-        return sparse.csr_array((weight, self.releases.astype(np.int64), self.start.astype(np.int64)), shape=shape)
+    @property
+    def matrix(self) -> FloatArray:
+        """The distributions of all rows, [row, release]."""
+        return self.distributions(np.arange(len(self.codes)))
 
-    def laws(self, rows: IntArray) -> FloatArray:
-        """The laws of these rows, [row, release].
+    def distributions(self, rows: IntArray) -> FloatArray:
+        """The distributions of these rows, [row, release].
 
-        >>> Table.from_laws(2, np.array([[0], [1]]), np.array([[0.75, 0.25], [0, 1]])).laws(np.array([1, 0])).tolist()
+        >>> table = Table.from_distributions(2, np.array([[0], [1]]), np.array([[0.75, 0.25], [0, 1]]))
+        >>> table.distributions(np.array([1, 0])).tolist()
         [[0.0, 1.0], [0.75, 0.25]]
         """
         first = self.start[rows].astype(np.int64)
@@ -113,7 +111,7 @@ class Table:
     def rows(self, seen: IntArray, known: IntArray) -> IntArray:
         """The row for each (seen, known); what was never known with this past gets the past's own row, or -1.
 
-        >>> table = Table.from_laws(2, np.array([[0, 0], [0, 2]]), np.array([[1.0, 0.0], [0.5, 0.5]]))
+        >>> table = Table.from_distributions(2, np.array([[0, 0], [0, 2]]), np.array([[1.0, 0.0], [0.5, 0.5]]))
         >>> table.rows(np.array([[0], [0], [1]]), np.array([[0], [1], [1]])).tolist()
         [0, 1, -1]
         """
@@ -141,7 +139,7 @@ class Table:
         for place in known:
             code = code * base + place
         default = (past + 1) * base ** len(known) - 1
-        # both are looked up, so that the time it takes tells nobody what was never seen
+        # both are looked up, so that the time it takes does not reveal what was never seen
         rows = self.codes.searchsorted(np.array((code, default), np.uint64))
         (own, past_own), found = rows.tolist(), self.codes.take(rows, mode="clip").tolist()
         return own if found[0] == code else past_own if found[1] == default else -1
@@ -149,7 +147,7 @@ class Table:
     def draw(self, rows: IntArray, words: Unsigned) -> IntArray:
         """The release that each word (a whole number below 2^32) draws from each row.
 
-        >>> table = Table.from_laws(2, np.array([[0]]), np.array([[0.75, 0.25]]))
+        >>> table = Table.from_distributions(2, np.array([[0]]), np.array([[0.75, 0.25]]))
         >>> table.draw(np.zeros(2, int), np.array([2**31, 2**32 - 1], np.uint32)).tolist()
         [0, 1]
         """
@@ -166,20 +164,20 @@ def refuse_long_codes(places: int, digits: int) -> None:
         raise CodebookError(f"Vectors of {digits} among {places} places have no codes of 63 bits.")
 
 
-def largest_remainder(laws: FloatArray, total: int = WORDS) -> IntArray:
+def largest_remainder(shares: FloatArray, total: int = WORDS) -> IntArray:
     """Whole numbers in proportion to each row that sum to ``total`` exactly: rounded down, the rest to the nearest.
 
     >>> largest_remainder(np.array([[1 / 3, 2 / 3]]), total=8).tolist()
     [[3, 5]]
     """
-    row, column = np.nonzero(laws)  # of a release that the law rules out there is nothing to round
-    share = laws[row, column] / laws.sum(axis=1)[row] * total
+    row, column = np.nonzero(shares)  # a release of probability 0 stays impossible
+    share = shares[row, column] / shares.sum(axis=1)[row] * total
     down = np.floor(share).astype(np.int64)
-    whole: IntArray = np.zeros(laws.shape, np.int64)
+    whole: IntArray = np.zeros(shares.shape, np.int64)
     whole[row, column] = down
     rest = total - whole.sum(axis=1)
     order = np.lexsort((down - share, row))  # the largest remainder of each row first, and ties by number
-    first = np.searchsorted(row, np.arange(len(laws)))
+    first = np.searchsorted(row, np.arange(len(shares)))
     more = order[np.arange(len(order)) - first[row] < rest[row]]
     whole[row[more], column[more]] += 1
     whole[np.arange(len(whole)), whole.argmax(axis=1)] += np.minimum(rest, 0)  # if rounding alone went past the total

@@ -1,21 +1,23 @@
 """The deployed run: what the stored tables of a codebook do, access after access, from the first one on.
 
 The joint distribution of true places and remembered releases goes forward under the tables as they are stored, until it
-settles: without a missed access, and after every gap that begins after any access of that run. What is claimed of a
-codebook is worked out here, and worked out again by :func:`verify` from nothing but what its file holds.
+settles: without a missed access, and after every gap that begins after any access of that run. The claims of a codebook
+are computed here, and computed again by :func:`verify` from nothing but what its file holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from hideseek.codebook.codebook import AGREE, TINY, Codebook, Deployed, GapCase
+from hideseek.codebook.claims import AGREE, TINY, Deployed, GapCase
+from hideseek.codebook.codebook import Codebook
 from hideseek.codebook.joint_distribution import NEVER, SETTLED, Access, History, Joint
 from hideseek.codebook.stage import Outcome, Prior
 from hideseek.designing.stage_draft import Draft
+from hideseek.designing.stage_layout import StageLayout
 from hideseek.errors import CodebookError, ParameterError
 from hideseek.metrics import Metric
 from hideseek.model.markov import MarkovProfile
@@ -32,7 +34,7 @@ SAME = 10  # times as much change may be seen by another machine, which rounds o
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """One access of a run: the law it starts from, and what the stored tables do after every remembered history."""
+    """One access of a run: the joint distribution before it, and what the stored tables do after every history."""
 
     number: int
     joint: Joint
@@ -77,98 +79,96 @@ class Runs:
     missed: list[AfterGap]
 
 
+Prepare = Callable[[int, Joint, int, Prior], None]  # what a designer does before a stage is visited
+
+
 class Deployment:
-    """Stages as they are used: the first ones, the one that repeats (number ``steps``), and those after ``gaps``."""
+    """Stages as they are used, access after access; ``prepare`` is called before every visit, if there is one."""
 
     def __init__(
         self,
         profile: MarkovProfile,
-        scenario: Scenario,
+        layout: StageLayout,
+        drafts: Sequence[Draft],
+        *,
         privacy: Metric,
         quality: Metric,
-        drafts: list[Draft],
-        gaps: tuple[int, ...],
+        prepare: Prepare | None = None,
     ) -> None:
-        self.profile, self.scenario, self.privacy, self.quality = profile, scenario, privacy, quality
-        self.drafts, self.gaps = drafts, gaps
-        self.steps = next(number for number, draft in enumerate(drafts) if draft.then == number)
-        self.window = window_of(profile, scenario)
-        self.recovering = len(drafts) - self.steps - 1 - len(gaps)  # stages between that of a gap and the repeating one
+        self.profile, self.layout, self.drafts = profile, layout, drafts
+        self.privacy, self.quality, self.prepare = privacy, quality, prepare
+        self.window = window_of(profile, layout.scenario)
         self._accesses: dict[tuple[int, int, tuple[int, ...], bytes], Access] = {}
 
     def access(self, number: int, joint: Joint, gap: int = 1) -> Access:
-        """The access at a stage after this joint law, worked out once."""
-        steps = gap * self.scenario.every if joint.windows.shape[1] else 0
-        draft = self.drafts[number]
+        """The access at a stage after this joint distribution, computed once."""
+        scenarios, then = self.layout.scenarios, self.layout.then[number]
+        steps = gap * self.layout.scenario.every if joint.windows.shape[1] else 0
         key = (number, gap, joint.windows.shape, joint.windows.tobytes())
         if key not in self._accesses:
-            self._accesses[key] = Access(
-                self.profile, draft.scenario, self.drafts[draft.then].scenario, joint, steps, self.window
-            )
+            self._accesses[key] = Access(self.profile, scenarios[number], scenarios[then], joint, steps, self.window)
         return self._accesses[key]
 
     def remembered(self, number: int, joint: Joint) -> Joint:
-        """The law with no more of the releases than a stage remembers."""
-        return joint.remembering(len(self.drafts[number].scenario.seen))
+        """The joint distribution with no more of the releases than a stage remembers."""
+        return joint.remembering(len(self.layout.scenarios[number].seen))
 
     def visit(self, number: int, joint: Joint, gap: int = 1) -> tuple[Moment, Joint]:
-        """What happens at a stage, and the law after it."""
+        """What happens at a stage, and the joint distribution after it."""
         draft = self.drafts[number]
         access, joint = self.access(number, joint, gap), self.remembered(number, joint)
         prior = access.everything(joint)
-        self.prepare(number, joint, gap, prior)
+        if self.prepare is not None:
+            self.prepare(number, joint, gap, prior)
         moment = Moment(number, joint, prior.histories, draft.under(prior, self.privacy, self.quality))
         return moment, access.exposed(joint, draft.stage)
-
-    def prepare(self, number: int, joint: Joint, gap: int, prior: Prior) -> None:
-        """What a designer does before a stage is visited; what is made already needs nothing."""
 
     def run(
         self, number: int, joint: Joint, gap: int = 1, accesses: int | None = None, settled: float = SETTLED
     ) -> tuple[list[Moment], Joint, bool]:
-        """From a stage on, until the law settles in the stage that repeats, or so many accesses are over."""
+        """Run from a stage on, until the distribution settles in the stage that repeats, or for so many accesses."""
         moments = []
         horizon = HORIZON if gap == 1 else AFTER_GAP
         for _ in range(horizon if accesses is None else accesses):
             before = joint
             moment, joint = self.visit(number, joint, gap)
             moments.append(moment)
-            if number == self.steps and before.change(joint) <= settled:
+            if number == self.layout.repeating and before.change(joint) <= settled:
                 return moments, joint, True
-            number, gap = self.drafts[number].then, 1
+            number, gap = self.layout.then[number], 1
         return moments, joint, False
 
     def runs(self, accesses: int, progress: Advance | None = None) -> Runs:
-        """The run of so many accesses from the first one on, and those after every gap after every access of it."""
+        """The run of so many accesses from the first one on, and the runs after every gap after every access of it."""
         moments, end, _ = self.run(0, NEVER, accesses=accesses, settled=-1.0)
         settled = moments[-1].joint.change(end) <= SAME * SETTLED
         starts, missed = starts_of_gaps(moments, end), []
-        for number, stage in enumerate(self.gaps):
+        for number, stage in enumerate(self.layout.gaps):
             for done, (after, joint) in enumerate(starts, start=1):
                 missed.append(self.after_gap(after, number + 2, self.run(stage, joint, number + 2)[0]))
                 if progress is not None:
-                    progress("gaps", number * len(starts) + done, len(starts) * len(self.gaps))
+                    progress("gaps", number * len(starts) + done, len(starts) * len(self.layout.gaps))
         return Runs(moments, end, settled, missed)
 
     def priors(self, runs: Runs) -> Iterator[Prior]:
-        """What every stage is made for: the distribution at its access, or the one that the run has settled in."""
-        for number, (joint, gap) in enumerate(self.laws(runs)):
+        """The prior of every stage: the distribution at its access, or the one that the run has settled in."""
+        for number, (joint, gap) in enumerate(self.before_stages(runs)):
             yield self.access(number, joint, gap).prior(self.remembered(number, joint))
 
-    def laws(self, runs: Runs) -> list[tuple[Joint, int]]:
-        """The joint law before the access of every stage, and how many accesses lie between."""
+    def before_stages(self, runs: Runs) -> list[tuple[Joint, int]]:
+        """The joint distribution before the access of every stage, and how many accesses lie between."""
         repeating = runs.end if runs.settled else runs.moments[-1].joint
         return [
-            *((moment.joint, 1) for moment in runs.moments[: self.steps]),
+            *((moment.joint, 1) for moment in runs.moments[: self.layout.repeating]),
             (repeating, 1),
-            *((runs.end, gap) for gap in range(2, len(self.gaps) + 2)),
+            *((runs.end, gap) for gap in range(2, len(self.layout.gaps) + 2)),
             *((moment.joint, 1) for run in runs.missed[:1] for moment in run.moments[1:]),
         ]
 
     def after_gap(self, after: int, gap: int, moments: list[Moment]) -> AfterGap:
         """What counts of a run after a gap."""
         losses = [float(moment.found.loss.max()) for moment in moments]
-        return AfterGap(after, gap, moments[: self.recovering + 1], losses)
+        return AfterGap(after, gap, moments[: self.layout.recovering + 1], losses)
 
 
 def window_of(profile: MarkovProfile, scenario: Scenario) -> int:
@@ -177,12 +177,12 @@ def window_of(profile: MarkovProfile, scenario: Scenario) -> int:
 
 
 def starts_of_gaps(moments: list[Moment], end: Joint) -> list[tuple[int, Joint]]:
-    """After how many accesses of a run a gap may begin, and the law then: first where the run ends."""
+    """After how many accesses of a run a gap may begin, and the distribution then: first where the run ends."""
     return [(len(moments), end), *((after, moments[after].joint) for after in range(1, len(moments)))]
 
 
 def deployed_of(runs: Runs, plain_second_privacy: float) -> Deployed:
-    """What is claimed of a codebook."""
+    """The claims of a codebook, from its runs."""
     moments, missed = runs.moments, runs.missed
     worst = max(
         (
@@ -209,50 +209,78 @@ def deployed_of(runs: Runs, plain_second_privacy: float) -> Deployed:
 
 
 @checked
-def verify(codebook: Codebook, progress: Advance | None = None) -> Deployed:
-    """Work out everything that a codebook claims of its deployed run, from the tables and the profile in its file.
+def verify(codebook: Codebook, *, progress: Advance | None = None) -> Deployed:
+    """Compute everything that a codebook claims of its deployed run, from the tables and the profile in its file.
 
-    :meth:`Codebook.load` checks every stage under the distribution that is stored with it; that these distributions
-    are those of the run, and what is claimed of the run, is checked here. What follows two gaps soon after each other
-    is neither claimed nor checked. One number stays the designer's word:
-    ``plain_second_privacy``, which is about tables that no file holds. ``progress`` is called with what is being done,
-    how much is done and how much there is.
+    :meth:`Codebook.load` checks every stage under the distribution that is stored with it; here it is checked that
+    these distributions are those of the run, and that the claims of the run hold. What follows two gaps soon after each
+    other is neither claimed nor checked. One number stays the designer's word: ``plain_second_privacy``, which is about
+    tables that no file holds.
 
+    Parameters
+    ----------
+    codebook : Codebook
+        Made by ``design``, or loaded.
+    progress : callable, optional
+        Called with what is being done, how much of it is done, and how much there is.
+
+    Returns
+    -------
+    Deployed
+        The claims as computed here, to rounding those of ``codebook.deployed``.
+
+    Raises
+    ------
+    CodebookError
+        If a claim does not hold, or the file holds no profile, as those of hideseek 0.1.0.
+
+    Examples
+    --------
     >>> from hideseek.designing.designer import design
-    >>> from hideseek.metrics import hamming
-    >>> from hideseek.model.markov import MarkovProfile
-    >>> chain = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]])
-    >>> codebook = design(chain, Scenario.past_present(1), hamming(), hamming(), budget=0.1, gaps=2)
+    >>> from hideseek.model.scenario import Scenario
+    >>> chain, differ = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]]), 1 - np.eye(2)
+    >>> codebook = design(chain, Scenario.past_present(1), privacy=differ, quality=differ, budget=0.1, gaps=2)
     >>> verify(codebook) == codebook.deployed
     True
     """
-    if codebook.chain is None:
-        raise CodebookError("It holds no profile, as files of hideseek 0.1.0, so its run cannot be worked out again.")
-    chain = codebook.chain
-    try:
-        profile = chain_from(chain.states, chain.transition, codebook.regions, codebook.step, "verify")
-    except ParameterError as error:
-        raise CodebookError(f"It holds no usable profile: {error}") from None
+    deployment = deployment_of(codebook)
     claimed = codebook.deployed
-    if not codebook.repeating < claimed.accesses <= HORIZON or (claimed.accesses < HORIZON and not claimed.settled):
-        rule = f"settles in the stage that repeats, or has {HORIZON} accesses and reaches it"
-        raise CodebookError(f"A run of {claimed.accesses} accesses is claimed, and none that {rule}.")
-    drafts = [Draft.of(stage) for stage in codebook.stages]
-    deployment = Deployment(profile, codebook.scenario, codebook.privacy, codebook.quality, drafts, codebook.gaps)
     runs = deployment.runs(claimed.accesses, progress)
     if claimed.settled and not runs.settled:
         raise CodebookError(f"It claims that nothing changes after {claimed.accesses} accesses, and something does.")
     found = deployed_of(runs, claimed.plain_second_privacy)
+    check_claims(claimed, found, runs)
+    for number, (stage, prior) in enumerate(zip(codebook.stages, deployment.priors(runs), strict=True)):
+        if not same_distribution(stage.prior, prior):
+            raise CodebookError(f"Stage {number} is claimed to be for a distribution that its run does not lead to.")
+    return found
+
+
+def deployment_of(codebook: Codebook) -> Deployment:
+    """The stages of a codebook as they are used, refused unless a run of the claimed length proves something."""
+    chain, claimed = codebook.chain, codebook.deployed
+    if chain is None:
+        raise CodebookError("It holds no profile, as files of hideseek 0.1.0, so its run cannot be computed again.")
+    try:
+        profile = chain_from(chain.states, chain.transition, codebook.regions, codebook.step, "verify")
+    except ParameterError as error:
+        raise CodebookError(f"It holds no usable profile: {error}") from None
+    if not codebook.repeating < claimed.accesses <= HORIZON or (claimed.accesses < HORIZON and not claimed.settled):
+        rule = f"settles in the stage that repeats, or has {HORIZON} accesses and reaches it"
+        raise CodebookError(f"A run of {claimed.accesses} accesses is claimed, and none that {rule}.")
+    layout = StageLayout.from_stages(codebook.stages, codebook.gaps)
+    drafts = [Draft.of(stage) for stage in codebook.stages]
+    return Deployment(profile, layout, drafts, privacy=codebook.privacy, quality=codebook.quality)
+
+
+def check_claims(claimed: Deployed, found: Deployed, runs: Runs) -> None:
+    """Refuse claims that differ from what was found by more than rounding."""
     numbers = Deployed.__struct_fields__[2:-1]  # between the length of the run and the case of a gap
     claims = [(f"its {name}", getattr(claimed, name), getattr(found, name)) for name in numbers]
     claims += [("its loss in the worst case of a gap", claimed.gap_worst_loss, loss_in(runs, claimed.gap_worst_case))]
     for what, said, is_so in claims:
         if (said is None) != (is_so is None) or not abs((said or 0.0) - (is_so or 0.0)) <= AGREE * (said or 0.0) + TINY:
             raise CodebookError(f"It claims that {what} is {said}; its tables and its profile give {is_so}.")
-    for number, (stage, prior) in enumerate(zip(codebook.stages, deployment.priors(runs), strict=True)):
-        if not same_distribution(stage.prior, prior):
-            raise CodebookError(f"Stage {number} is claimed to be for a distribution that its run does not lead to.")
-    return found
 
 
 def same_distribution(left: Prior, right: Prior) -> bool:

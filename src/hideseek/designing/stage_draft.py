@@ -24,14 +24,14 @@ from hideseek.util.arrays import BoolArray, FloatArray, IntArray, encoded, produ
 
 TRADED = 1e-4  # relative gap of a table that trades privacy now for later
 Ends = tuple[Pairs | None, Pairs | None]
-NEXT_TO_NOTHING = 1e-12  # the weight of an input that a history's law rules out, and a later one does not
+NEXT_TO_NOTHING = 1e-12  # the weight of an input that a history rules out, and a later one does not
 
 
 class Choice(StrEnum):
     """Which of the optimal tables to take."""
 
     PLAIN = "plain"  # the solver's own
-    UNINFORMATIVE = "uninformative"  # the one that tells the least about the next target
+    UNINFORMATIVE = "uninformative"  # the one that reveals the least about the next target
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Made:
     """A history's mechanism before it becomes whole numbers.
 
     ``safe`` is the one that it can be mixed towards, ``plain`` the solver's own, ``attack`` and ``price`` the proof,
-    and ``ends`` what hurt in the programs of its game, and of the choice.
+    and ``ends`` what was binding in the programs of its game, and of the choice.
     """
 
     inputs: IntArray
@@ -74,7 +74,7 @@ def tables_of(scenario: Scenario, made: dict[History, Made], places: int) -> tup
     """The mechanisms of all histories as whole numbers, one table for each release of an access.
 
     A release number p is drawn given the history, the releases before it and what is known by then. Known places that
-    were never seen with this past get what is released on the whole.
+    were never seen with this past get what is released on average.
     """
     keys = keys_of(made)
     table, mass = np.vstack([one.table for one in made.values()]), np.concatenate([one.mass for one in made.values()])
@@ -85,16 +85,16 @@ def tables_of(scenario: Scenario, made: dict[History, Made], places: int) -> tup
         joint = np.maximum(mass, NEXT_TO_NOTHING)[:, None] * drawn
         alike, whole = keys[:, [*range(seen), *columns]], keys[:, : seen + len(columns)].copy()
         whole[:, seen:] = places
-        rows, law = [], []
+        rows, parts = [], []
         for vectors in (alike, whole):
             different, index = distinct(vectors, places + 1)
             rows.append(different)
-            law.append((gather(index, len(different)) @ joint).reshape(len(different), -1, places))
-        known, laws = np.vstack(rows), np.concatenate(law)
-        row, prefix = np.nonzero(laws.any(axis=2))
+            parts.append((gather(index, len(different)) @ joint).reshape(len(different), -1, places))
+        known, released = np.vstack(rows), np.concatenate(parts)
+        row, prefix = np.nonzero(released.any(axis=2))
         before = product(places, position)[prefix]
         told = np.c_[known[row, :seen], before, known[row, seen:]]
-        tables.append(Table.from_laws(places, told, laws[row, prefix]))
+        tables.append(Table.from_distributions(places, told, released[row, prefix]))
     return tuple(tables)
 
 
@@ -106,7 +106,7 @@ def keys_of(made: dict[History, Made]) -> IntArray:
 
 
 def attack_of(mades: Sequence[Made]) -> Attack:
-    """The attacks and prices of these mechanisms, one a history of a prior, as a proof to be stored."""
+    """The attacks and prices of these mechanisms, one per history of a prior, as a proof to be stored."""
     strategies = [np.nonzero(made.attack) for made in mades]
     return Attack(
         np.repeat(np.arange(len(mades)), [len(release) for release, _ in strategies]),
@@ -140,7 +140,7 @@ class Draft:
         self.view = self.own = None
 
     def under(self, prior: Prior, privacy: Metric, quality: Metric) -> Outcome:
-        """What the tables do under a law; what they do under all laws with its entries is worked out once."""
+        """What the tables do under a distribution; what they do under all with its entries is computed once."""
         if self.view is None or self.view[0] is not prior.sequences:
             self.view = prior.sequences, self.stage.view(prior, privacy, quality)
         return Outcome(self.view[1], prior.probability)

@@ -1,5 +1,6 @@
-"""What runs online: one answer per step, persisted before it is released; by a codebook, which needs no solver, or live
-by a plan. The codebook device imports ``codebook`` and below only; the live device also ``planning``.
+"""Devices, which run online: one answer per step, persisted before it is released. The codebook device draws from
+stored tables and imports ``codebook`` and below, no solver, and of other packages numpy, msgspec and safetensors; the
+live device solves a game at every access and imports ``planning`` too.
 """
 
 import lazy_loader

@@ -1,8 +1,8 @@
-"""A live device: plays the game at what the adversary who remembers everything believes, access after access.
+"""A live device: at each access it solves the game for the current belief of an adversary who remembers every release.
 
-His belief follows from what was exposed and when, which is public, so the device can follow it exactly: Bayes' rule
-after a release, the chain over any gap. At each access it solves the game at this belief, rounds the table to whole
-weights, and from there on nothing but the rounded table counts: its privacy and its loss are worked out, it draws, and
+This belief follows from what was exposed and when, which is public, so the device can follow it exactly: Bayes' rule
+after a release, the chain over any number of missed accesses. The table that solves the game is rounded to whole
+weights, and from there on nothing but the rounded table counts: its privacy and its loss are computed, it draws, and
 it is what the adversary is taken to know. No decision looks at the true place before the draw.
 """
 
@@ -12,19 +12,17 @@ import hashlib
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
 
 from hideseek.codebook.weights import WORDS, largest_remainder
-from hideseek.device.codebook_device import VERSION, Answer, Place, Reason, Saved, StepDevice, random_word
+from hideseek.device.step_device import VERSION, Answer, Place, Reason, Saved, StepDevice, random_word
 from hideseek.errors import BudgetError, broken_rule
-from hideseek.metrics import MetricLike
-from hideseek.model.profile import Profile, regions_of
-from hideseek.model.scenario import Scenario
+from hideseek.model.profile import regions_of
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.player import Player
@@ -32,8 +30,9 @@ from hideseek.solvers.repair import cheapest_releases, mixed_into_budget
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar
+from hideseek.util.display import html_table
 
-LAW = 1e-9  # what a stored belief may miss 1 by
+AGREE = 1e-9  # how far from 1 the sum of a stored belief may be
 SPARE = 1e-4  # the share of a floor that is asked for beyond it, as whole weights may take some off
 
 Count = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
@@ -44,14 +43,14 @@ Withheld = Literal["floor", "budget"]
 
 @dataclass(frozen=True)
 class LiveLabel:
-    """What a live run was worth so far, exactly, if the times of the accesses tell nothing about the place.
+    """The privacy and the loss of a live run so far, exactly, if the times of the accesses reveal nothing of the place.
 
-    ``filter`` is the mean over the ``accesses`` at which a place was exposed of the expected error of the adversary who
-    remembers everything, given all that was public before; ``worst_filter`` is the least of them, ``quality_loss`` and
-    ``worst_loss`` are the same of the expected loss, which ``budget`` bounds. ``withheld`` counts the other accesses.
-    In the long run no mechanism that always answers exceeds the ``ceiling``; ``kept`` is the filter's share of it, of
-    which a short run may have more, and None once something was withheld: who may be silent has no ceiling. Without an
-    access, the means are not numbers.
+    ``filter`` is the expected error of an adversary who remembers every release, given all that was public before an
+    access, on average over the ``accesses`` at which a place was exposed; ``worst_filter`` is the least of these
+    errors. ``quality_loss`` and ``worst_loss`` are the average and the largest expected loss, which ``budget`` bounds.
+    ``withheld`` counts the other accesses. In the long run no mechanism that always answers exceeds the ``ceiling``;
+    ``kept`` is the filter's share of it. A short run may exceed 1, and ``kept`` is None once an answer was withheld:
+    a device that may stay silent has no ceiling. Without an access, averages are nan.
     """
 
     accesses: int
@@ -64,6 +63,9 @@ class LiveLabel:
     ceiling: float
     kept: float | None
 
+    def _repr_html_(self) -> str:
+        return html_table("A live run so far", asdict(self))
+
 
 class _Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Counts and sums over a run, and the worst of it; all of this is public."""
@@ -75,22 +77,22 @@ class _Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     loss: Number = 0.0
     worst_loss: Number = 0.0
 
-    def plus(self, move: BeliefTable | Withheld) -> _Run:
+    def plus(self, table: BeliefTable | Withheld) -> _Run:
         """The run with one access more."""
-        if isinstance(move, str):
+        if isinstance(table, str):
             return msgspec.structs.replace(self, withheld=self.withheld + 1)
         return _Run(
             self.accesses + 1,
             self.withheld,
-            self.privacy + move.privacy,
-            min(self.worst_privacy, move.privacy) if self.accesses else move.privacy,
-            self.loss + move.loss,
-            max(self.worst_loss, move.loss),
+            self.privacy + table.privacy,
+            min(self.worst_privacy, table.privacy) if self.accesses else table.privacy,
+            self.loss + table.loss,
+            max(self.worst_loss, table.loss),
         )
 
 
 class _LiveState(Saved, frozen=True, forbid_unknown_fields=True):
-    """What was told at the last step, what is believed since, the true places later draws look at, and the run."""
+    """The answer of the last step, the belief after it, the true places that later draws look at, and the run."""
 
     release: Place | None
     reason: Literal["", "floor", "budget"]
@@ -109,34 +111,36 @@ class _LiveState(Saved, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, eq=False)
 class BeliefTable:
-    """What is played at a belief: whole weights for every input, and in the last row for what is none.
+    """The table that a device draws from at a belief, in whole weights [input, release].
 
-    ``inputs`` are the known places that tell states apart, ``table`` [state, release] what the adversary knows of it.
+    ``inputs`` are the known places that tell states apart; the last row of ``weights`` is for any other.
+    ``by_state`` [state, release] are the same weights as probabilities, which the adversary is taken to know.
+    ``privacy`` is the adversary's expected error at this belief, ``loss`` the expected quality loss.
     """
 
     inputs: IntArray
     weights: IntArray
-    table: FloatArray
+    by_state: FloatArray
     privacy: float
     loss: float
 
     @classmethod
     def of(cls, game: BeliefGame, belief: FloatArray, columns: list[int], table: FloatArray) -> BeliefTable:
-        """A table [state, release] that looks at these columns of the state, in whole weights within the budget."""
+        """Round a table [state, release] that looks at these columns of the state, and keep it within the budget."""
         inputs, index = np.unique(game.states[:, columns], axis=0, return_inverse=True)
         group = np.arange(len(inputs))[:, None] == index.ravel()
         likeliest = np.where(group, belief, -1.0).argmax(axis=1)
-        cost, laws = group @ (game.cost * belief[:, None]), table[likeliest]
-        weights = largest_remainder(laws)
+        cost, exact = group @ (game.cost * belief[:, None]), table[likeliest]
+        weights = largest_remainder(exact)
         if np.vdot(cost, weights / WORDS) > game.budget:
             # no weight is off by more than one word, so with this much to spare the rounded table keeps the budget
             spare = float(cost.sum()) / WORDS
-            mended = mixed_into_budget(laws, cheapest_releases(cost, laws), cost, game.budget - spare)
+            mended = mixed_into_budget(exact, cheapest_releases(cost, exact), cost, game.budget - spare)
             weights = largest_remainder(mended)
-        # where he believes that nobody is, what is released on the whole tells nothing
+        # inputs that the belief rules out get the average of the others, which reveals nothing
         mass = group @ belief
-        whole = largest_remainder((mass @ weights)[None])
-        weights = np.vstack([np.where(mass[:, None] > 0, weights, whole), whole])
+        average = largest_remainder((mass @ weights)[None])
+        weights = np.vstack([np.where(mass[:, None] > 0, weights, average), average])
         rounded = weights[index.ravel()] / WORDS
         joint = belief[:, None] * rounded
         privacy, loss = (game.error @ joint).min(axis=0).sum(), np.vdot(game.cost, joint)
@@ -150,26 +154,47 @@ class BeliefTable:
 
 @checked
 class LiveDevice(StepDevice[_LiveState]):
-    """Exposes at most one place a step as a planner has it, against the adversary who remembers everything.
+    """Exposes at most one place per step by a plan, against an adversary who remembers every release.
 
-    Given every release so far the expected loss stays within the ``budget``, and at every access the adversary's
-    expected error is at least the ``floor``, if the times of the accesses tell nothing about the place. Where what is
-    believed allows no more than the floor, the answer is withheld with the reason ``"floor"``; it is withheld with the
-    reason ``"budget"`` where the quality depends on a place that was not recorded, and without it no release keeps the
-    budget. Both follow from public things alone: earlier answers, and the steps asked about.
+    Given every release so far the expected loss stays within the budget of the game, and at every access the
+    adversary's expected error is at least the ``floor``, if the times of the accesses reveal nothing about the place.
+    An answer is withheld with the reason ``"floor"`` where no table keeps the floor at the current belief, and with
+    the reason ``"budget"`` where the quality depends on a place that was not recorded, and without it no release keeps
+    the budget. Both follow from public things alone: earlier answers, and the steps asked about.
 
-    Any gap between accesses is followed exactly. The state keeps the belief, the run's sums and, if the scenario looks
-    back, the numbers of those true places that it may look at later.
+    Any number of missed accesses is followed exactly. The state keeps the belief, the sums of the run and, if the
+    scenario looks back, the numbers of those true places that it may look at later. The file is for its owner only, and
+    any number of devices in any number of processes may share it.
 
+    Parameters
+    ----------
+    game : BeliefGame
+        The game of every access; its profile must have regions.
+    planner : Planner
+        The planner of that game, as :func:`hideseek.plan` and :func:`hideseek.load_plan` give it.
+    state : path
+        The file of the device; it is created by the first answer.
+    floor : float, default 0
+        Expected error of the adversary, in the unit of the privacy metric, below which nothing is exposed.
+
+    Raises
+    ------
+    PlanError
+        If the planner was made for another game.
+    ParameterError
+        If the profile has no regions, or no answer could ever keep the floor.
+
+    Examples
+    --------
     >>> from tempfile import TemporaryDirectory
     >>> from hideseek.metrics import hamming
     >>> from hideseek.model.markov import MarkovProfile
     >>> from hideseek.model.regions import Places
-    >>> from hideseek.planning import plan
+    >>> from hideseek.planning.training import plan
     >>> profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]], Places([46.52, 46.53], [6.57, 6.58]))
-    >>> planner = plan(profile, privacy=hamming(), quality=hamming(), budget=0.1, walks=2)
+    >>> game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=0.1)
     >>> with TemporaryDirectory() as folder:
-    ...     device = LiveDevice(profile, hamming(), hamming(), 0.1, planner, f"{folder}/live.json")
+    ...     device = LiveDevice(game, plan(game, walks=2), f"{folder}/live.json")
     ...     first = device.expose(46.5201, 6.5702, at="2026-01-05T08:01:30+01:00")
     ...     again = device.expose(46.5299, 6.5799, at="2026-01-05T08:04:59+01:00")
     ...     label = device.label()
@@ -181,53 +206,46 @@ class LiveDevice(StepDevice[_LiveState]):
     rule = "plan"
 
     def __init__(
-        self,
-        profile: Profile,
-        privacy: MetricLike,
-        quality: MetricLike,
-        budget: float,
-        planner: Planner,
-        state: str | os.PathLike[str],
-        scenario: Scenario | None = None,
-        floor: float = 0.0,
+        self, game: BeliefGame, planner: Planner, state: str | os.PathLike[str], *, floor: float = 0.0
     ) -> None:
-        self._play(
-            BeliefGame.of(profile, privacy=privacy, quality=quality, budget=budget, scenario=scenario),
-            planner,
-            state,
-            floor,
-        )
-
-    @classmethod
-    def of(cls, game: BeliefGame, planner: Planner, state: str | os.PathLike[str], floor: float = 0.0) -> Self:
-        """As the constructor, for a game that is there, as in a plan file."""
-        device = cls.__new__(cls)
-        device._play(game, planner, state, floor)
-        return device
-
-    def _play(self, game: BeliefGame, planner: Planner, state: str | os.PathLike[str], floor: float) -> None:
-        """Begin to play a game."""
-        self.game, self.planner, self._player = game, planner, Player(game, planner)
         self.floor = scalar(floor, "floor", "LiveDevice")
+        self.game, self.planner, self._player = game, planner, Player(game, planner)
         super().__init__(regions_of(game.profile), game.profile.step, bound_to(game, planner), state)
         self._asked = self.floor * (1 + SPARE)
         self._player.keep(self._asked)
-        if self.floor and self._move(game.start, list(range(len(game.scenario.known)))) == "floor":
+        if self.floor and self._table_for(game.start, list(range(len(game.scenario.known)))) == "floor":
             most = self._player.now.play(game.start).privacy / (1 + 2 * SPARE)
-            rule = f"at most {most!r}, what can be kept when nothing was exposed yet"
+            rule = f"at most {most!r}, what can be kept before anything was exposed"
             raise broken_rule("floor", "LiveDevice", rule, floor, "With this one nothing would ever be exposed.")
 
-    def expose(self, latitude: float, longitude: float, at: datetime | str) -> Answer:
-        """What to tell the service about being here at this time; asked again in the same step, the same.
+    def expose(self, latitude: float, longitude: float, *, at: datetime | str) -> Answer:
+        """Say what the service may be told about being here at this time; asked again in the same step, the same.
 
-        ``at`` has an offset from UTC. Off the map the nearest place counts.
+        Parameters
+        ----------
+        latitude, longitude : float
+            Where the user is, in degrees; off the map the nearest place counts.
+        at : datetime or str
+            When, with an offset from UTC; a string in ISO 8601.
+
+        Returns
+        -------
+        Answer
+            The exposed place, or why nothing is exposed.
+
+        Raises
+        ------
+        ParameterError
+            If the point or the time is not one.
+        StateError
+            If the state cannot be used.
         """
         step = self._step(at)
         here = self._place(latitude, longitude, "latitude and longitude")
         return self._once(step, lambda state: self._next(state, step, here))
 
     def label(self) -> LiveLabel:
-        """What the run so far was worth."""
+        """The privacy and the loss of the run so far."""
         with self._locked() as (_, state):
             run = _Run() if state is None else state.run
         privacy, worst, loss, worst_loss = (
@@ -249,17 +267,17 @@ class LiveDevice(StepDevice[_LiveState]):
             belief = self.game.later(np.array(state.belief), steps=step - state.last)
             places, run = state.places | {step: here}, state.run
         columns = [column for column, offset in enumerate(known) if step + offset in places]
-        move = self._move(belief, columns)
+        table = self._table_for(belief, columns)
         release: int | None = None
-        if isinstance(move, BeliefTable):
-            release = move.draw([places[step + known[column]] for column in columns], random_word())
-            belief = self.game.learned(belief, move.table, release)
+        if isinstance(table, BeliefTable):
+            release = table.draw([places[step + known[column]] for column in columns], random_word())
+            belief = self.game.learned(belief, table.by_state, release)
         kept = {when: place for when, place in places.items() if when >= self._needed_from(step)}
-        reason = "" if isinstance(move, BeliefTable) else move
-        return _LiveState(VERSION, self.sha256, step, release, reason, belief.tolist(), kept, run.plus(move))
+        reason = "" if isinstance(table, BeliefTable) else table
+        return _LiveState(VERSION, self.sha256, step, release, reason, belief.tolist(), kept, run.plus(table))
 
-    def _move(self, belief: FloatArray, columns: list[int]) -> BeliefTable | Withheld:
-        """What is played at a belief when these columns of the state are known, by public things alone."""
+    def _table_for(self, belief: FloatArray, columns: list[int]) -> BeliefTable | Withheld:
+        """The table at a belief when these columns of the state are known, or why there is none; all of it public."""
         self._player.restore()
         try:
             if len(columns) == len(self.game.scenario.known):
@@ -270,8 +288,8 @@ class LiveDevice(StepDevice[_LiveState]):
             return "budget"
         if found is None:
             return "floor"
-        move = BeliefTable.of(self.game, belief, columns, found.table)
-        return "floor" if move.privacy < self.floor else move
+        table = BeliefTable.of(self.game, belief, columns, found.table)
+        return "floor" if table.privacy < self.floor else table
 
     def _needed_from(self, last: int) -> int:
         """The first step that an access after the last one may look back at."""
@@ -286,14 +304,14 @@ class LiveDevice(StepDevice[_LiveState]):
             and exposed == (not state.reason)
             and max([0 if state.release is None else state.release, *state.places.values()]) < count
             and len(belief) == len(self.game.states)
-            and bool(abs(belief.sum() - 1) <= LAW)
+            and bool(abs(belief.sum() - 1) <= AGREE)
             and all(first <= when <= state.last for when in state.places)
             and (state.last in state.places) == (first <= state.last)
             and (run.accesses if exposed else run.withheld) > 0
-            and run.worst_loss <= self.game.budget * (1 + LAW)
-            and run.loss <= run.accesses * run.worst_loss * (1 + LAW)
-            and run.accesses * run.worst_privacy <= run.privacy * (1 + LAW)
-            and run.privacy <= run.accesses * float(self.game.error.max()) * (1 + LAW)
+            and run.worst_loss <= self.game.budget * (1 + AGREE)
+            and run.loss <= run.accesses * run.worst_loss * (1 + AGREE)
+            and run.accesses * run.worst_privacy <= run.privacy * (1 + AGREE)
+            and run.privacy <= run.accesses * float(self.game.error.max()) * (1 + AGREE)
         )
 
 

@@ -176,7 +176,7 @@ def expose_day(traces: pd.DataFrame, profile: MarkovProfile, codebook: Codebook,
     before = np.searchsorted(times, steps, side="right") - 1
     fixes = traces.iloc[np.maximum(before, 0)]
     points = list(zip(fixes["latitude"], fixes["longitude"], steps, strict=True))
-    answers = [device.expose(latitude, longitude, at.to_pydatetime()) for latitude, longitude, at in points]
+    answers = [device.expose(latitude, longitude, at=at.to_pydatetime()) for latitude, longitude, at in points]
     exposed = np.array([answer.place for answer in answers])
     return Day(
         ((steps - start) / pd.Timedelta("1h")).to_numpy(np.float64),

@@ -199,7 +199,7 @@ def designed(profile: MarkovProfile, job: Job, privacy: str, budget: str) -> byt
     scenario = Scenario.past_present(job.memory)
     d_p, d_q = (metric_of(MetricName(name), regions_of(profile)) for name in (privacy, job.quality))
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
-    return design(profile, scenario, d_p, d_q, allowed, gaps=job.gaps, workers=1).content
+    return design(profile, scenario, privacy=d_p, quality=d_q, budget=allowed, gaps=job.gaps, workers=1).content
 
 
 def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:

@@ -12,7 +12,6 @@ from hideseek.errors import broken_rule
 from hideseek.util.arrays import FloatArray, IntArray, frozen
 from hideseek.util.limits import refuse_if_too_large
 
-MOST_WORKERS = 1024  # processes on one machine
 
 Shape = tuple[int | None, ...]
 Name = TypeVar("Name", bound=StrEnum)
@@ -136,19 +135,6 @@ def whole_number(value: object, parameter: str, owner: str, least: int = 1, most
         rule = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
         raise broken_rule(parameter, owner, rule, value)
     return int(value)
-
-
-def worker_count(workers: int | None, owner: str) -> int:
-    """How many processes: by default one per core.
-
-    >>> worker_count(2, "fleet")
-    2
-    """
-    if workers is None:
-        from joblib import cpu_count  # which knows containers; a device does without it
-
-        return int(cpu_count())
-    return whole_number(workers, "workers", owner, most=MOST_WORKERS)
 
 
 def one_of(names: type[Name], value: str, parameter: str, owner: str) -> Name:

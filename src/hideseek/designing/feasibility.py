@@ -1,0 +1,67 @@
+"""What can be designed: scenarios that a device can follow, and games that fit in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hideseek.codebook.codebook import looks_back
+from hideseek.designing.deployed_run import window_of
+from hideseek.errors import broken_rule
+from hideseek.model.markov import MarkovProfile, possible_ways
+from hideseek.model.profile import Profile
+from hideseek.model.scenario import Scenario
+from hideseek.model.trajectories import refuse_many_moves
+from hideseek.util.checks import whole_number
+from hideseek.util.limits import refuse_if_too_large
+
+STAGE = 2**14  # bytes for each place of a stage, of what it takes to design it
+EXPOSED = 0.1  # the share of the ways a person can go that is surely exposed by somebody
+
+
+def homogeneous(profile: Profile, scenario: Scenario, owner: str) -> MarkovProfile:
+    """The profile, refused unless it is the same at all times and a device can follow the scenario."""
+    if not isinstance(profile, MarkovProfile):
+        rule = "a MarkovProfile, the same at all times, as a device may start at any of them"
+        raise broken_rule("profile", owner, rule, type(profile).__name__)
+    if scenario.release != tuple(range(len(scenario.release))):
+        raise broken_rule("scenario", owner, "one that releases now and the steps right after", scenario.release)
+    learned = [offset % scenario.every in scenario.release for offset in scenario.known if offset < 0]
+    if not all(learned) or 0 not in scenario.known or scenario.known[-1] > scenario.release[-1]:
+        rule = "one whose known places are that of now, and others at which something is released"
+        raise broken_rule("scenario", owner, rule, f"known={scenario.known} every {scenario.every} steps")
+    if any(offset + scenario.every not in (*scenario.seen, *scenario.release) for offset in scenario.seen):
+        raise broken_rule("scenario", owner, "one that remembers all releases since the oldest", scenario.seen)
+    return profile
+
+
+def stage_counts(
+    profile: MarkovProfile, scenario: Scenario, first_stages: int | None, gaps: int, owner: str
+) -> tuple[int, int]:
+    """How many first stages and gaps a design has, refused unless all of it fits in memory and time."""
+    warm = max(0, -(min(scenario.offsets) // scenario.every))
+    least = whole_number(warm if first_stages is None else first_stages, "first_stages", owner, least=0)
+    if least < warm:
+        rule = f"at least {warm}, the accesses until all that the scenario looks back at has happened"
+        raise broken_rule("first_stages", owner, rule, first_stages)
+    gaps = whole_number(gaps, "gaps", owner) if looks_back(scenario) else 1
+    what = f"A design of {least + gaps} stages over {profile.places} places"
+    refuse_if_too_large(STAGE * profile.places * (least + gaps), what, "Ask for fewer 'gaps' or 'first_stages'.")
+    refuse_many_moves(scenario.every * (least + gaps * (gaps + 1) // 2))  # to every stage, from the access before it
+    refuse_many_histories(profile, scenario)
+    return least + 2 if first_stages is None and scenario.seen else least, gaps
+
+
+def refuse_many_histories(profile: MarkovProfile, scenario: Scenario) -> None:
+    """Refuse a scenario with more histories and true ways than can be held together, before any game is solved.
+
+    Where the budget lets anything be told, nearly everything that can happen is exposed by somebody (measured: 0.8 to 1
+    of the ways that a person can go).
+    """
+    offsets = sorted({*scenario.target, *scenario.quality, *scenario.known})
+    in_a_row = Counter(offset - number for number, offset in enumerate(offsets))
+    length = max(window_of(profile, scenario), *in_a_row.values())
+    ways = possible_ways(profile, length)
+    histories = min(possible_ways(profile, len(scenario.seen)), profile.places ** len(scenario.seen))
+    what = f"A design for about {histories:.3g} histories and {ways:.3g} ways through {profile.places} places"
+    way_out = "Remember, know or protect fewer places in 'scenario', or use fewer places."
+    refuse_if_too_large(8 * ways * (length + EXPOSED * histories), what, way_out)

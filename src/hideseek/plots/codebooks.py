@@ -1,0 +1,31 @@
+"""Codebooks as figures: the privacy of every stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from hideseek.plots.style import COLOURS, ORANGE, STYLE
+
+
+def draw_stages(
+    names: Sequence[str], privacy: Sequence[float], bound: Sequence[float], *, unit: str = "", ax: Axes | None = None
+) -> Axes:
+    """One bar per stage, and a mark at what no table for it exceeds.
+
+    >>> draw_stages(["access 1", "later"], [0.3, 0.2], [0.3, 0.25], unit="m").get_xlabel()
+    'privacy (m)'
+    """
+    with mpl.rc_context(STYLE):
+        if ax is None:
+            ax = Figure(figsize=(6.0, 1.2 + 0.35 * len(names)), layout="constrained").subplots()
+        ax.barh(names, privacy, color=COLOURS[0], height=0.6, label="privacy")
+        ax.plot(bound, range(len(names)), "|", color=ORANGE, markersize=14, markeredgewidth=2, label="no table exceeds")
+        ax.invert_yaxis()
+        ax.set_xlim(left=0)
+        ax.set_xlabel(f"privacy ({unit})" if unit else "privacy")
+        ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
+    return ax

@@ -1,0 +1,49 @@
+"""A state, the words that devices draw with, and a device that was used."""
+
+from __future__ import annotations
+
+import pytest
+
+from hideseek import Device, LiveDevice
+from tests.support.devices import (
+    POINTS,
+    book,
+    when,
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "state.json"
+
+
+@pytest.fixture
+def words(monkeypatch):
+    """Put words here, and the device draws with them."""
+    queue = []
+    for module in ("codebook_device", "live_device"):
+        monkeypatch.setattr(f"hideseek.device.{module}.random_word", lambda: queue.pop(0))
+    return queue
+
+
+@pytest.fixture
+def used(path):
+    """A state with everything in it."""
+    device = Device(book("transition"), path)
+    for step in range(3):
+        device.expose(*POINTS[1], at=when(step))
+    return device
+
+
+@pytest.fixture
+def moves(monkeypatch):
+    """What devices have played, access after access: a move, or why none; with the columns that were known."""
+    played = []
+    original = LiveDevice._table_for
+
+    def watched(self, belief, columns):
+        played.append((columns, original(self, belief, columns)))
+        return played[-1][1]
+
+    monkeypatch.setattr(LiveDevice, "_table_for", watched)
+    return played
