@@ -30,8 +30,8 @@ from hideseek.codebook.codebook import codebook_from
 from hideseek.errors import CodebookError
 from hideseek.storage.documents import MetricDocument, metric_document, metric_from
 from hideseek.storage.sealed_file import LARGEST
-from tests.support.saved_codebooks import HAMMING, MATRIX, REGIONS, first, made, tensor
 from tests.support.fuzz_sealed import codebooks, put_together, signed, taken_apart, unsigned, written
+from tests.support.saved_codebooks import HAMMING, MATRIX, REGIONS, first, made, tensor
 
 # --- round trip ---------------------------------------------------------------------------------------------------
 

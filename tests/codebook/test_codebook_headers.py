@@ -13,8 +13,8 @@ from hideseek import (
 )
 from hideseek.codebook.codebook import codebook_from
 from hideseek.errors import CodebookError
-from tests.support.saved_codebooks import made, refused, smallest
 from tests.support.fuzz_sealed import put_together, signed, taken_apart, unsigned
+from tests.support.saved_codebooks import made, refused, smallest
 
 # --- damage -------------------------------------------------------------------------------------------------------
 

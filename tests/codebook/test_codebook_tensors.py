@@ -13,8 +13,8 @@ from hideseek import (
     Scenario,
 )
 from hideseek.codebook.codebook import codebook_from
-from tests.support.saved_codebooks import first, made, refused, smallest, tensor
 from tests.support.fuzz_sealed import fuzz, put_together, signed, taken_apart, unsigned
+from tests.support.saved_codebooks import first, made, refused, smallest, tensor
 
 # --- hostile tensors ----------------------------------------------------------------------------------------------
 

@@ -31,8 +31,9 @@ from hideseek.model.scenario import Scenario
 from hideseek.planning.planner import Planner
 from hideseek.solvers.repair import cheapest_releases
 from hideseek.util.boundary import checked
-from hideseek.util.checks import one_of, scalar, worker_count
+from hideseek.util.checks import one_of, scalar
 from hideseek.util.progress import Advance
+from hideseek.util.workers import worker_count
 
 LEAST_SPARE, MOST_SPARE = 1e-9, 1e-2  # how much further than needed a table is mixed: for rounding, for an end
 AHEAD = 4  # accesses with tables of their own after which the one that repeats is taken

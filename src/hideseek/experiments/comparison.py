@@ -36,10 +36,11 @@ from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve
 from hideseek.util.boundary import checked
-from hideseek.util.checks import scalar, whole_number, worker_count
+from hideseek.util.checks import scalar, whole_number
 from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
+from hideseek.util.workers import worker_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -30,12 +30,13 @@ from hideseek.planning.simulation import SETTLING, WALKS, follow, refuse_too_lon
 from hideseek.planning.training import WALKS as TRAINED
 from hideseek.planning.training import plan
 from hideseek.util.boundary import checked
-from hideseek.util.checks import one_of, scalar, whole_number, worker_count
+from hideseek.util.checks import one_of, scalar, whole_number
 from hideseek.util.choices import MetricName, Outlook
 from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.limits import refuse_if_too_long
 from hideseek.util.progress import Advance
+from hideseek.util.workers import worker_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 from joblib.externals.loky import ProcessPoolExecutor
 
 from hideseek.errors import EngineError, MissingExtraError, broken_rule
-from hideseek.util.checks import worker_count
+from hideseek.util.workers import worker_count
 
 ATTEMPTS = 3  # processes that a task may take with it
 AHEAD = 2  # tasks under way for each worker, so that none waits for the next one

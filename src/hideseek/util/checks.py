@@ -12,7 +12,6 @@ from hideseek.errors import broken_rule
 from hideseek.util.arrays import FloatArray, IntArray, frozen
 from hideseek.util.limits import refuse_if_too_large
 
-
 Shape = tuple[int | None, ...]
 Name = TypeVar("Name", bound=StrEnum)
 

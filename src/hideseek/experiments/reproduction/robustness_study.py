@@ -36,8 +36,9 @@ from hideseek.solvers.dispatch import solve
 from hideseek.traces.table import check_traces
 from hideseek.util.arrays import IntArray
 from hideseek.util.boundary import checked
-from hideseek.util.checks import whole_number, worker_count
+from hideseek.util.checks import whole_number
 from hideseek.util.progress import Advance
+from hideseek.util.workers import worker_count
 
 SMOOTHING = 0.05  # share of the moves of a profile that may go anywhere: new days bring new places
 SHARE = 0.2  # of the saturating budget

@@ -22,8 +22,9 @@ from hideseek.experiments.reproduction.numbers import (
 from hideseek.experiments.user_days import UserDay, days_of, drawn_from
 from hideseek.model.regions import Grid
 from hideseek.util.boundary import checked
-from hideseek.util.checks import scalar, worker_count
+from hideseek.util.checks import scalar
 from hideseek.util.progress import Advance
+from hideseek.util.workers import worker_count
 
 
 @checked
