@@ -36,7 +36,7 @@ def test_plan_trains_simulates_and_writes_what_it_says(run, profile, tmp_path):
     assert facts["bound"] <= facts["ceiling"] * (1 + 1e-9)
     assert facts["kept"] == pytest.approx(min(facts["filter"] / facts["ceiling"], 1))
     assert facts["quality_loss"] <= facts["worst_loss"] <= facts["budget"] * (1 + 1e-9)
-    assert facts["steps"] == 100
+    assert facts["accesses"] == 100
     assert facts["seconds"] > 0
     assert stat.S_IMODE((tmp_path / "me.plan").stat().st_mode) == 0o600
     game, planner = load_plan(tmp_path / "me.plan", load_profile(tmp_path / profile))

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from hideseek.errors import SolverError, broken_rule
 from hideseek.game.mechanism import Mechanism
+from hideseek.util.arrays import FloatArray, distribution, nonnegative, scalar
 from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, nonnegative, scalar
 
@@ -62,13 +63,18 @@ def blahut_arimoto(prior: npt.ArrayLike, loss: npt.ArrayLike, *, slope: float, t
             "loss", owner, f"a matrix with a row for each of the {len(mass)} places of 'prior'", len(table)
         )
     kernel = np.exp(-scalar(slope, "slope", owner) * (table - table.min(axis=1, keepdims=True)))
+    return Mechanism(least_information(mass, kernel, tolerance))
+
+
+def least_information(mass: FloatArray, kernel: FloatArray, tolerance: float) -> FloatArray:
+    """The table of :func:`blahut_arimoto` for a prior and  kernel[i, o] = exp(-slope loss[i, o])."""
     releases = kernel.shape[1]
     q, slack = np.full(releases, 1 / releases), np.ones(releases)  # slack: 1 - c, once it is solved
     for _ in range(ITERATIONS):
         share = q / q.sum()
         if np.log((mass / (kernel @ share) @ kernel).max()) <= tolerance:
             weight = kernel * share
-            return Mechanism(weight / weight.sum(axis=1, keepdims=True))
+            return np.asarray(weight / weight.sum(axis=1, keepdims=True))
         each = kernel / (kernel @ q)[:, None]
         c = mass @ each
         target = 0.1 * (q @ slack) / releases
