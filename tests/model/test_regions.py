@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.spatial import KDTree
 from hideseek import Grid, Hexagons, ParameterError, Places
 from hideseek.errors import MissingExtraError
 from hideseek.model import distances
+from hideseek.model import regions as module
 from hideseek.model.geodesy import plane
 from hideseek.model.regions import in_space
 
@@ -160,6 +160,9 @@ def test_a_point_with_its_sides_confused_is_not_repeated_in_the_error():
 
 
 def test_hexagons_without_h3_say_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "h3", None)
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(module, "import_module", missing)
     with pytest.raises(MissingExtraError, match=r"pip install 'hideseek\[geo\]'"):
         Hexagons.around([0.0], [0.0], resolution=5)

@@ -15,7 +15,7 @@ from tests.support.trace_files import CAB, CSV, assert_valid, pack, put
 
 
 @pytest.mark.parametrize("squeeze", [gzip.compress, bytes], ids=["tar.gz", "tar"])
-def test_the_archive_as_distributed_is_read_and_its_companions_are_passed_over(tmp_path, squeeze):
+def test_an_archive_is_read_as_distributed_without_its_companions(tmp_path, squeeze):
     link, device = tarfile.TarInfo("cabspottingdata/new_link.txt"), tarfile.TarInfo("cabspottingdata/new_null.txt")
     link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
     device.type = tarfile.CHRTYPE

@@ -30,7 +30,7 @@ def test_names_of_other_libraries_are_renamed(names):
     assert tuple(table.columns) == COLUMNS
 
 
-def test_the_preferred_name_wins_and_a_time_in_the_index_yields_to_the_column():
+def test_the_preferred_name_wins_and_a_column_wins_over_the_index():
     table = by_hand().assign(uid="no", lat=0.0, t=5).set_index(pd.Index([7, 8], name="t"))
     checked = check_traces(table, "fit")
     pd.testing.assert_frame_equal(checked, check_traces(by_hand(), "fit"))

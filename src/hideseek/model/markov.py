@@ -16,7 +16,7 @@ from hideseek.errors import ReducibleError, broken_rule
 from hideseek.model.profile import STEP, LearnedProfile, check_past
 from hideseek.model.regions import Regions
 from hideseek.model.trajectories import summed
-from hideseek.model.walks import moves_of, walks_through
+from hideseek.model.walks import Walk, moves_of, walks_through
 from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen, product
 from hideseek.util.boundary import checked
 from hideseek.util.checks import nonnegative, numbered, scalar, shaped, whole_number
@@ -121,8 +121,6 @@ class MarkovProfile(LearnedProfile):
     ) -> MarkovProfile:
         """Learn a chain of some order from traces, over the places that were visited.
 
-        A trace has one place per step, that of the first fix in the step.
-
         Parameters
         ----------
         traces : pandas.DataFrame
@@ -130,7 +128,7 @@ class MarkovProfile(LearnedProfile):
         regions : Regions
             The map; only regions that were visited become places.
         step : str
-            The length of a time step.
+            The length of a time step, which has one place: that of its first fix.
         order : int
             How many of the last places the next one depends on.
         close : bool
@@ -147,9 +145,7 @@ class MarkovProfile(LearnedProfile):
         Raises
         ------
         ParameterError
-            Where the traces, or a parameter, break a rule.
-        ReducibleError
-            Where the traces visit places that they do not return from.
+            Where an argument breaks a rule; a ReducibleError where the traces do not return from some places.
 
         Examples
         --------
@@ -167,27 +163,7 @@ class MarkovProfile(LearnedProfile):
         if smoothing >= 1:
             raise broken_rule("smoothing", owner, "a share, >= 0 and < 1", smoothing)
         visited, walks = walks_through(traces, regions, step, owner)
-        moves = np.vstack([moves_of(walk, order, close) for walk in walks])
-        if not len(moves):
-            way_out = "Use a longer 'step', a lower 'order', or close=True."
-            raise broken_rule("traces", owner, f"traces with {order + 1} steps in a row", "none", way_out)
-        places = len(visited)
-        if places**order >= 2**62:
-            raise broken_rule("order", owner, f"low enough to number the tuples of {places} places", order)
-        if smoothing and order > 1:
-            refuse_if_too_large(8 * places ** (order + 1), f"a smoothed chain of order {order} over {places} places")
-            states = product(places, order)
-        else:
-            states = np.unique(np.vstack([moves[:, :-1], moves[:, 1:]]), axis=0)
-        refuse_large_chain(len(states), places, len(states) * places if smoothing else len(moves))
-        kernel = np.zeros((len(states), places))
-        np.add.at(kernel, (state_index(states, moves[:, :-1], places), moves[:, -1]), 1.0)
-        total = kernel.sum(axis=1, keepdims=True)
-        kernel = np.divide(kernel, total, out=kernel, where=total > 0)
-        if smoothing:
-            anywhere = np.bincount(np.concatenate([place for place, _ in walks]), minlength=places)
-            share = np.where(total > 0, smoothing, 1.0)
-            kernel = (1 - share) * kernel + share * anywhere / anywhere.sum()
+        states, kernel = counted_kernel(walks, len(visited), order, close, smoothing, owner)
         try:
             return cls.from_kernel(states, kernel, regions.keep(visited), step, "traces", owner)
         except ReducibleError as error:  # in the numbers of the regions that the caller gave
@@ -235,6 +211,33 @@ class MarkovProfile(LearnedProfile):
         np.add.at(joint, (index.ravel(), self.states[:, length]), self.state_distribution)
         joint /= joint.sum(axis=1, keepdims=True)
         return np.asarray(joint[state_index(starts, past, self.places)])
+
+
+def counted_kernel(
+    walks: Sequence[Walk], places: int, order: int, close: bool, smoothing: float, owner: str
+) -> tuple[IntArray, FloatArray]:
+    """The states of a chain of some order and the transitions between them, [state, place], as walks make them."""
+    moves = np.vstack([moves_of(walk, order, close) for walk in walks])
+    if not len(moves):
+        hint = "Use a longer 'step', a lower 'order', or close=True."
+        raise broken_rule("traces", owner, f"traces with {order + 1} steps in a row", "none", hint)
+    if places**order >= 2**62:
+        raise broken_rule("order", owner, f"low enough to number the tuples of {places} places", order)
+    if smoothing and order > 1:
+        refuse_if_too_large(8 * places ** (order + 1), f"a smoothed chain of order {order} over {places} places")
+        states = product(places, order)
+    else:
+        states = np.unique(np.vstack([moves[:, :-1], moves[:, 1:]]), axis=0)
+    refuse_large_chain(len(states), places, len(states) * places if smoothing else len(moves))
+    kernel = np.zeros((len(states), places))
+    np.add.at(kernel, (state_index(states, moves[:, :-1], places), moves[:, -1]), 1.0)
+    total = kernel.sum(axis=1, keepdims=True)
+    kernel = np.divide(kernel, total, out=kernel, where=total > 0)
+    if smoothing:
+        anywhere = np.bincount(np.concatenate([place for place, _ in walks]), minlength=places)
+        share = np.where(total > 0, smoothing, 1.0)
+        kernel = (1 - share) * kernel + share * anywhere / anywhere.sum()
+    return states, kernel
 
 
 def state_index(states: IntArray, vectors: IntArray, places: int) -> IntArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -68,25 +68,22 @@ class FileRead:
 def read_traces(path: str | os.PathLike[str], *, format: str | None = None) -> pd.DataFrame:  # noqa: A002
     """Read a file, a folder or a tar archive of traces into one table, sorted by user and time.
 
-    The columns are user_id (text), tracked_at (UTC), latitude and longitude (degrees). The format, one of ``FORMATS``,
-    is recognised by content unless it is named; a folder holds one format. Rows that break a rule are left out, counted
-    in ``table.attrs["report"]`` (a :class:`ReadReport`) and announced by a :class:`TraceWarning`. Of several fixes of
-    one user at one instant the first in the file stays. Routes in GPX files are plans, not fixes, and are not read.
-
-    A user is who a column of a CSV file says, or else the name of the file, or of its folder where the same file name
-    occurs in several folders; the report says what told the users apart.
+    Rows that break a rule are left out, counted in a report and announced by a :class:`TraceWarning`. Of several fixes
+    of one user at one instant the first in the file stays. Routes in GPX files are plans, not fixes, and are not read.
+    A user has the name in a column of the file, or else that of the file, or of its folder where the same file name
+    occurs in several folders.
 
     Parameters
     ----------
     path : path-like
-        The file, folder or archive (plain or gzip).
+        The file, folder or archive (plain or gzip); a folder or archive holds one format.
     format : str, optional
         One of ``FORMATS``; by default recognised by content.
 
     Returns
     -------
     pandas.DataFrame
-        Sorted by user and time; ``attrs["report"]`` is a :class:`ReadReport`.
+        user_id (text), tracked_at (UTC), latitude, longitude (degrees); ``attrs["report"]``, a :class:`ReadReport`.
 
     Raises
     ------
@@ -102,50 +99,43 @@ def read_traces(path: str | os.PathLike[str], *, format: str | None = None) -> p
     ...     traces = read_traces(cab)
     >>> traces["tracked_at"].dt.second.tolist(), traces["user_id"].unique().tolist()
     ([39, 7], ['abboip'])
-    >>> traces.attrs["report"].read
-    2
     """
-    parts: list[FileRead] = []
-    named: list[tuple[PurePath, bool]] = []
-    reasons: Counter[str] = Counter()
-    first, skipped_files = "", []
-    for file in each_file(path, format):
-        if file.trouble is None:
-            parts.append(file)
-            reasons += file.reasons
-            first = first or file.first_skipped
-        else:
-            skipped_files.append(f"{file.label}: {file.trouble}")
-        if file.named:
-            named.append((file.path, file.trouble is None))
-        format = file.format  # noqa: A001
-    read, skipped = sum(len(part.rows) for part in parts), reasons.total()
+    files = list(each_file(path, format))
+    good = [file for file in files if file.trouble is None]
+    passed_over = tuple(f"{file.label}: {file.trouble}" for file in files if file.trouble is not None)
+    reasons = sum((file.reasons for file in good), Counter[str]())
+    first = next((file.first_skipped for file in good if file.first_skipped), "")
+    read, skipped = sum(len(file.rows) for file in good), reasons.total()
     if not read:
-        raise TraceError(
-            f"Nothing to read in {Path(path).absolute()}: {first or next(iter(skipped_files), 'no rows')}."
-        )
-    filled = [part for part in parts if len(part.rows)]
-    taken = {str(user) for part in filled if not part.named for user in part.rows["user_id"].unique()}
-    users, way = told_apart(named, format, taken)
-    ways = sorted({way if part.named else "column" for part in filled})
-    tables = [part.rows.assign(user_id=users[part.path]) if part.named else part.rows for part in filled]
-    table = in_order(pd.concat(tables, ignore_index=True))
+        raise TraceError(f"Nothing to read in {Path(path).absolute()}: {first or next(iter(passed_over), 'no rows')}.")
+    table, way = one_table(files)
     table.attrs["report"] = ReadReport(
-        files=len(parts),
+        files=len(good),
         read=read,
         duplicates=read - len(table),
         skipped=skipped,
         first_skipped=first,
         reasons=dict(reasons),
-        skipped_files=tuple(skipped_files),
-        told_apart_by=" and ".join(ways),
+        skipped_files=passed_over,
+        told_apart_by=way,
     )
     troubles = [f"{skipped} of {read + skipped} rows could not be read, the first: {first}"] if skipped else []
-    if skipped_files:
-        troubles.append(f"{len(skipped_files)} files were passed over, the first: {skipped_files[0]}")
+    if passed_over:
+        troubles.append(f"{len(passed_over)} files were passed over, the first: {passed_over[0]}")
     if troubles:
         warnings.warn("; ".join(troubles) + ".", TraceWarning, stacklevel=3)
     return table
+
+
+def one_table(files: Sequence[FileRead]) -> tuple[pd.DataFrame, str]:
+    """The rows of all files together, and what told their users apart."""
+    filled = [file for file in files if len(file.rows)]
+    taken = {str(user) for file in filled if not file.named for user in file.rows["user_id"].unique()}
+    named = [(file.path, file.trouble is None) for file in files if file.named]
+    users, way = told_apart(named, files[-1].format, taken)
+    ways = sorted({way if file.named else "column" for file in filled})
+    tables = [file.rows.assign(user_id=users[file.path]) if file.named else file.rows for file in filled]
+    return in_order(pd.concat(tables, ignore_index=True)), " and ".join(ways)
 
 
 def each_file(path: str | os.PathLike[str], format: str | None = None) -> Iterator[FileRead]:  # noqa: A002

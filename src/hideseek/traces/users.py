@@ -43,10 +43,10 @@ def told_apart(
     """The users of all files of a data set, and what tells them apart: the file name, the folder or the path.
 
     Where the same file name occurs in several folders, the folders are the users. That holds for the whole data set,
-    but neither for files beside the folders nor for those whose format says who it is. Where two users would still
-    have one name, or the name of one that is ``taken`` by who stands in a column of another file, all are called by
-    their paths, from the first folder on that not all have in common. A file that
-    could not be read (False) may be anything: it decides for no other, and never takes the name of another.
+    but neither for files beside the folders nor for those whose format names the user. Where two users would still
+    have one name, or one that is ``taken`` by a user in a column of another file, all are called by their paths, from
+    the first folder on that not all have in common. A file that could not be read (False) may be anything: it decides
+    for no other, and never takes the name of another.
 
     >>> days = "ann/monday.csv", "ann/tuesday.csv", "bob/monday.csv"
     >>> users, way = told_apart([(PurePath(day), True) for day in days], "csv")

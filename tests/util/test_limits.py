@@ -419,7 +419,7 @@ def go_off(bombs: Bombs, folder: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are those of Linux")
 @pytest.mark.parametrize("kind", BOMBS)
 def test_what_asks_for_far_more_than_it_is_stays_within_bounds(tmp_path, kind):
-    command = [sys.executable, "-m", "tests.util.test_bombs", kind, str(tmp_path)]
+    command = [sys.executable, "-m", "tests.util.test_limits", kind, str(tmp_path)]
     ended = subprocess.run(command, stdout=subprocess.PIPE, timeout=FUSE, check=False, text=True)
     found = {name: (said, seconds) for name, said, seconds in map(json.loads, ended.stdout.splitlines())}
     unlike = {
