@@ -1,19 +1,21 @@
 """What can go wrong, as one tree.
 
-HideseekError
-├── ParameterError (also a ValueError): a value breaks a rule
-│   ├── BudgetError: the budget lies below the least possible loss
-│   ├── ReducibleError: the chain has places that cannot be left or reached
-│   └── SizeError: the problem would not fit in memory, or take more than a week
-├── TraceError (also a ValueError): a file of traces cannot be used
-├── CodebookError (also a ValueError): a codebook cannot be trusted
-├── PlanError (also a ValueError): a stored plan cannot be trusted, or is not of this game
-├── StateError: a device's state cannot be used, and nothing is exposed
-├── EngineError: who is to do the work of a fleet cannot be reached, or not be used
-├── OutputError (also an OSError): results cannot be written
-├── MissingExtraError (also an ImportError): an optional package is not installed
-└── SolverError: a solver gave no usable answer
-    └── CertificateError: an answer from which no certificate can be made
+::
+
+    HideseekError
+    ├── ParameterError (also a ValueError): a value breaks a rule
+    │   ├── BudgetError: the budget lies below the least possible loss
+    │   ├── ReducibleError: the chain has places that cannot be left or reached
+    │   └── SizeError: the problem would not fit in memory, or take more than a week
+    ├── TraceError (also a ValueError): a file of traces cannot be used
+    ├── CodebookError (also a ValueError): a codebook cannot be trusted
+    ├── PlanError (also a ValueError): a stored plan cannot be trusted, or is not of this game
+    ├── StateError: a device's state cannot be used, and nothing is exposed
+    ├── EngineError: who is to do the work of a fleet cannot be reached, or not be used
+    ├── OutputError (also an OSError): results cannot be written
+    ├── MissingExtraError (also an ImportError): an optional package is not installed
+    └── SolverError: a solver gave no usable answer
+        └── CertificateError: an answer from which no certificate can be made
 """
 
 from __future__ import annotations
