@@ -54,9 +54,9 @@ def short_arrays(app, kind, name, value, options, arguments, returned):
 
 
 def plain_sentences(app, kind, name, value, options, lines):
-    """Of a property, napoleon takes what stands before a colon for its type; not so after an empty line."""
+    """Of a property, napoleon takes what stands before a colon for its type; an empty comment stops it."""
     if kind in ("attribute", "property"):
-        lines.insert(0, "")
+        lines[:0] = ["..", ""]
 
 
 def setup(app):
