@@ -18,7 +18,7 @@ lint: .venv/test
 	$(BIN)/lint-imports
 
 docs: .venv/docs  # into build/docs; a warning is an error, and nothing may be loaded from another host
-	$(BIN)/sphinx-build -q -W --keep-going docs build/docs
+	$(BIN)/sphinx-build -q -E -W --keep-going docs build/docs
 	! grep -rniE '<(script|link|img|iframe)[^>]+(src|href)="(https?:)?//' build/docs --include='*.html'
 
 bench: .venv/test  # $(BIN)/python -m benchmarks --help for parts of it; --readme puts the numbers into the pages
