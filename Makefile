@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
 demo: .venv/core
 	$(BIN)/hideseek demo
@@ -17,6 +17,10 @@ lint: .venv/test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: .venv/docs  # into build/docs; a warning is an error, and nothing may be loaded from another host
+	$(BIN)/sphinx-build -q -E -W --keep-going docs build/docs
+	! grep -rniE '<(script|link|img|iframe)[^>]+(src|href)="(https?:)?//' build/docs --include='*.html'
+
 bench: .venv/test  # $(BIN)/python -m benchmarks --help for parts of it; --readme puts the numbers into the pages
 	$(BIN)/python -m benchmarks
 
@@ -29,5 +33,9 @@ bench: .venv/test  # $(BIN)/python -m benchmarks --help for parts of it; --readm
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[geo,test]'
 	@touch $@
 
+.venv/docs: .venv/core
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
 clean:
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build docs/reference dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from hideseek.errors import SolverError, broken_rule
 from hideseek.game.mechanism import Mechanism
-from hideseek.util.arrays import FloatArray, distribution, nonnegative, scalar
+from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, nonnegative, scalar
 
