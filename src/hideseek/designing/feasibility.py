@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from hideseek.codebook.codebook import looks_back
 from hideseek.designing.deployed_run import window_of
 from hideseek.errors import broken_rule
 from hideseek.model.markov import MarkovProfile, possible_ways
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
-from hideseek.model.trajectories import refuse_many_moves
+from hideseek.model.trajectories import longest_run, refuse_many_moves
 from hideseek.util.checks import whole_number
 from hideseek.util.limits import refuse_if_too_large
 
@@ -46,7 +44,8 @@ def stage_counts(
     gaps = whole_number(gaps, "gaps", owner) if looks_back(scenario) else 1
     what = f"A design of {least + gaps} stages over {profile.places} places"
     refuse_if_too_large(STAGE * profile.places * (least + gaps), what, "Ask for fewer 'gaps' or 'first_stages'.")
-    refuse_many_moves(scenario.every * (least + gaps * (gaps + 1) // 2))  # to every stage, from the access before it
+    apart = least + gaps * (gaps + 1) // 2  # accesses, from the one before to each of the stages
+    refuse_many_moves(apart * scenario.every, "Ask for fewer 'gaps', or a scenario with a smaller 'every'.")
     refuse_many_histories(profile, scenario)
     return least + 2 if first_stages is None and scenario.seen else least, gaps
 
@@ -57,11 +56,10 @@ def refuse_many_histories(profile: MarkovProfile, scenario: Scenario) -> None:
     Where the budget lets anything be told, nearly everything that can happen is exposed by somebody (measured: 0.8 to 1
     of the ways that a person can go).
     """
-    offsets = sorted({*scenario.target, *scenario.quality, *scenario.known})
-    in_a_row = Counter(offset - number for number, offset in enumerate(offsets))
-    length = max(window_of(profile, scenario), *in_a_row.values())
+    in_a_row = longest_run({*scenario.target, *scenario.quality, *scenario.known})
+    length = max(window_of(profile, scenario), in_a_row)
     ways = possible_ways(profile, length)
-    histories = min(possible_ways(profile, len(scenario.seen)), profile.places ** len(scenario.seen))
+    histories = possible_ways(profile, len(scenario.seen))
     what = f"A design for about {histories:.3g} histories and {ways:.3g} ways through {profile.places} places"
     way_out = "Remember, know or protect fewer places in 'scenario', or use fewer places."
     refuse_if_too_large(8 * ways * (length + EXPOSED * histories), what, way_out)

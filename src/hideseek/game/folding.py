@@ -13,8 +13,8 @@ from hideseek.game.linear_rows import LinearRows, causal_rows
 from hideseek.metrics import MetricLike, as_metric
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
-from hideseek.model.trajectories import Trajectories, possible_trajectories, summed
-from hideseek.util.arrays import FloatArray, IntArray, product
+from hideseek.model.trajectories import Trajectories, possible_trajectories
+from hideseek.util.arrays import FloatArray, IntArray, product, summed
 from hideseek.util.limits import refuse_if_too_large
 
 OWNER = "Game.from_scenario"

@@ -15,9 +15,8 @@ from scipy.sparse.csgraph import connected_components
 from hideseek.errors import ReducibleError, broken_rule
 from hideseek.model.profile import STEP, LearnedProfile, check_past
 from hideseek.model.regions import Regions
-from hideseek.model.trajectories import summed
 from hideseek.model.walks import Walk, moves_of, walks_through
-from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen, product
+from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen, product, summed
 from hideseek.util.boundary import checked
 from hideseek.util.checks import nonnegative, numbered, scalar, shaped, whole_number
 from hideseek.util.limits import refuse_if_too_large
@@ -101,12 +100,12 @@ class MarkovProfile(LearnedProfile):
     ) -> MarkovProfile:
         """The chain on tuples of places, refused unless every state leads to every other."""
         length = checked_step(step, owner)
-        kernel = nonnegative(kernel, parameter, owner, 2)
+        nonnegative(kernel, parameter, owner, 2)  # its copy is laid out anew, and sums would differ in their last bits
         shaped(states, (len(kernel), None), "states", owner)
         numbered(states, kernel.shape[1], "states", owner)
         distribution = long_run_distribution(state_chain(states, kernel), states, parameter, owner)
         written = step if isinstance(step, str) else written_step(length)
-        return cls(frozen(states), kernel, frozen(distribution), regions, written)
+        return cls(frozen(states), frozen(kernel), frozen(distribution), regions, written)
 
     @classmethod
     def fit(
@@ -270,6 +269,8 @@ def possible_ways(profile: MarkovProfile, length: int) -> float:
     >>> possible_ways(MarkovProfile.from_matrix([[0.5, 0.5], [1.0, 0.0]]), 3)
     5.0
     """
+    if length < profile.memory:
+        return float(len(np.unique(profile.states[:, :length], axis=0)))
     leads = state_chain(profile.states, profile.transition) > 0
     ways = np.ones(len(profile.states))
     for _ in range(length - profile.memory):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import broken_rule
+from hideseek.model.markov import MarkovProfile, possible_ways
 from hideseek.model.profile import Profile
-from hideseek.util.arrays import FloatArray, IntArray, pairs_with_equal
+from hideseek.util.arrays import FloatArray, IntArray, pairs_with_equal, summed
 from hideseek.util.boundary import checked
 from hideseek.util.checks import nonnegative
 from hideseek.util.limits import refuse_if_too_large, refuse_if_too_long
@@ -104,6 +106,11 @@ def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajector
     wanted = tuple(sorted(set(offsets)))
     if not wanted:
         raise broken_rule("offsets", "possible_trajectories", "at least one", "none")
+    if isinstance(profile, MarkovProfile):
+        length = longest_run(wanted)
+        ways = possible_ways(profile, length)
+        what = f"A distribution over {ways:.10g} trajectories up to offset {wanted[-1]}"
+        refuse_if_too_large(8 * ways * length, what)
     _, sequences, probability = continued(profile, np.zeros((1, 0), np.int64), wanted[0] - 1, wanted)
     return Trajectories(wanted, sequences, probability)
 
@@ -142,21 +149,21 @@ def continued(
     return both[:, 0], both[:, 1:], probability
 
 
-def refuse_many_moves(steps: int) -> None:
-    """Refuse so many steps, gone one by one."""
-    refuse_if_too_long(
-        MOVE * steps, f"Following a profile for {steps} steps", "Use offsets that are closer, or a longer step."
-    )
+def longest_run(offsets: Iterable[int]) -> int:
+    """How many of the offsets follow each other without a gap.
+
+    >>> longest_run({-3, -1, 0, 1})
+    3
+    """
+    return max(Counter(offset - number for number, offset in enumerate(sorted(offsets))).values())
+
+
+def refuse_many_moves(steps: int, hint: str = "Use offsets that are closer, or accesses that are less rare.") -> None:
+    """Refuse to follow a profile for so many steps, one by one."""
+    refuse_if_too_long(MOVE * steps, f"Following a profile for {steps} steps", hint)
 
 
 def merged(sequences: IntArray, probability: FloatArray) -> tuple[IntArray, FloatArray]:
     """Add up the probabilities of equal sequences."""
     unique, index = np.unique(sequences, axis=0, return_inverse=True)
     return unique, summed(index, probability, len(unique))
-
-
-def summed(index: IntArray, weight: FloatArray, count: int) -> FloatArray:
-    """The total weight at each of ``count`` indices."""
-    totals = np.zeros(count)
-    np.add.at(totals, index.ravel(), weight)
-    return totals

@@ -141,7 +141,7 @@ class BeliefGame:
         >>> BeliefGame.of(profile, privacy=differ, quality=differ, budget=0.1).among(np.array([0.0, 1.0])).inputs
         array([[1]])
         """
-        belief = self.belief(belief)
+        self.belief(belief)
         on = np.flatnonzero(belief)
         error, cost, mass = self.error[:, on], self.cost[on], belief[on]
         return Game(error * mass, cost * mass[:, None], self.budget, mass=mass, inputs=self.states[on])

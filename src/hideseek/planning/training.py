@@ -15,13 +15,12 @@ from hideseek.model.profile import Profile, drawn
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner, Proof, for_ever
-from hideseek.planning.player import ROUGH, Player, seconds_of
+from hideseek.planning.player import ROUGH, Player
 from hideseek.solvers.belief_program import Play
 from hideseek.util.arrays import FloatArray, frozen
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar, whole_number
 from hideseek.util.choices import Mode, Outlook
-from hideseek.util.limits import refuse_if_too_long
 
 DISCOUNT = 0.9
 WALKS, LENGTH = 30, 30  # of training: walks, and accesses of each
@@ -130,8 +129,6 @@ def trained(
         return blank
     if outlook is Outlook.SECONDARY:
         return replace(blank, cuts=game.error)
-    what = f"Training on {walks} walks over {len(game.states)} states"
-    refuse_if_too_long(seconds_of(walks * LENGTH, len(game.states)), what, "Ask for fewer 'walks'.")
     trainer = _Trainer(game, blank)
     trainer.train(walks, progress)
     return trainer.planner()

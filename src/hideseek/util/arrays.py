@@ -72,3 +72,10 @@ def blocks(count: int, width: int) -> Iterator[slice]:
     height = max(1, BLOCK // max(width, 1))
     for start in range(0, count, height):
         yield slice(start, min(start + height, count))
+
+
+def summed(index: IntArray, weight: FloatArray, count: int) -> FloatArray:
+    """The total weight at each of ``count`` indices."""
+    totals = np.zeros(count)
+    np.add.at(totals, index.ravel(), weight)
+    return totals

@@ -1,0 +1,68 @@
+"""The rooms: how large a file may be, how tests lie beside the source, and which words we do not use."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "hideseek"
+MODULES = sorted(SOURCE.rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
+LINES, CLASS, FUNCTION, NAME = 450, 200, 60, 80
+# of STYLE's table: what may be looked for without reading the sentence
+WORDS = (
+    *("in the mean", "remembers everything", "what it takes to tell nothing", "made-up", "it says what cannot be"),
+    *(r"by Hamming", r"by Euclid", r"\blaws?\b"),
+)
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def length(node: ast.AST) -> int:
+    return node.end_lineno - node.lineno + 1
+
+
+@pytest.mark.parametrize("path", MODULES, ids=named)
+def test_a_module_a_class_and_a_function_have_a_size_that_can_be_read(path):
+    source = path.read_text(encoding="utf-8")
+    assert len(source.splitlines()) <= LINES
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef):
+            assert length(node) <= CLASS, node.name
+        elif isinstance(node, ast.FunctionDef):
+            assert length(node) <= FUNCTION, node.name
+
+
+def test_tests_lie_as_the_source_does():
+    packages = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
+    for path in TESTS:
+        folder = path.relative_to(ROOT / "tests").parts[0]
+        assert folder in packages | {"benchmarks", path.name}, named(path)
+
+
+@pytest.mark.parametrize("path", TESTS, ids=named)
+def test_no_test_module_imports_another(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        assert not [name for name in modules if name.startswith("tests.") and ".test_" in name]
+
+
+@pytest.mark.parametrize("path", TESTS, ids=named)
+def test_the_name_of_a_test_is_a_claim_that_fits_a_line(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            assert len(node.name) <= NAME, node.name
+
+
+@pytest.mark.parametrize("path", [*MODULES, ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=named)
+def test_words_of_the_field_are_used(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall("|".join(WORDS), text)
