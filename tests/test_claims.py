@@ -83,7 +83,7 @@ def test_the_page_of_rivals_counts_who_leads(adversary):
     assert f"| {adversary} | {' | '.join(cells)} |" in RIVALS_PAGE
 
 
-def test_the_page_of_rivals_tells_where_the_codebook_has_less_and_where_planar_noise_has_more():
+def test_the_page_of_rivals_tells_where_the_codebook_has_less():
     now, later = ([clearly(kind, name)[1] for kind in ("cab", "person")] for name in ("filter", "smoother"))
     assert (now[1], later[1]) == (1, 1)  # written as words
     less = (
