@@ -19,7 +19,9 @@ from hideseek import (
 from hideseek.codebook.codebook import codebook_from
 
 MATRIX = [[0.6, 0.3, 0.1], [0.25, 0.5, 0.25], [0.1, 0.3, 0.6]]
-REGIONS = Places([46.52, 46.53, 46.55], [6.57, 6.58, 6.57], names=('a "quoted" \\ name', "Zürich\n\x7f", "日本 😀 \u2028"))
+REGIONS = Places(
+    [46.52, 46.53, 46.55], [6.57, 6.58, 6.57], names=('a "quoted" \\ name', "Zürich\n\x7f", "日本 😀 \u2028")
+)
 HAMMING = metrics.hamming()
 
 

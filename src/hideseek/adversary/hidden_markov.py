@@ -20,7 +20,7 @@ from hideseek.codebook.joint_distribution import gather
 from hideseek.codebook.stage import NOTHING, distinct
 from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Mechanism, Policy
-from hideseek.metrics import MetricLike, as_metric
+from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.profile import Profile
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.checks import whole_number

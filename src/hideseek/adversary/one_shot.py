@@ -7,7 +7,8 @@ import numpy as np
 from hideseek.errors import broken_rule
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
-from hideseek.metrics import MetricLike, as_metric, over_places
+from hideseek.metrics.metric import over_places
+from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.profile import Profile
 from hideseek.model.trajectories import possible_trajectories
 from hideseek.util.arrays import FloatArray, IntArray

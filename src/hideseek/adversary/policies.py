@@ -15,7 +15,7 @@ from hideseek.codebook.joint_distribution import gather
 from hideseek.codebook.stage import NOTHING
 from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Policy
-from hideseek.metrics import Metric, over_places
+from hideseek.metrics.metric import Metric, over_places
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.checks import whole_number
 from hideseek.util.estimates import Estimate

@@ -18,7 +18,8 @@ from hideseek.codebook.codebook import Codebook
 from hideseek.codebook.stage import distinct
 from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Policy
-from hideseek.metrics import Metric, MetricLike
+from hideseek.metrics.metric import Metric
+from hideseek.metrics.named import MetricLike
 from hideseek.model.profile import Profile
 from hideseek.util.arrays import FloatArray, IntArray, product
 from hideseek.util.boundary import checked

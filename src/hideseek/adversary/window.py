@@ -15,7 +15,7 @@ from hideseek.codebook.joint_distribution import SETTLED, gather
 from hideseek.codebook.stage import distinct
 from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Policy
-from hideseek.metrics import Metric
+from hideseek.metrics.metric import Metric
 from hideseek.model.belief import with_release
 from hideseek.model.markov import MarkovProfile
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product

@@ -10,7 +10,7 @@ import numpy as np
 
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism, Policy
-from hideseek.metrics import Metric, over_places
+from hideseek.metrics.metric import Metric, over_places
 from hideseek.model.geodesy import distances, plane
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import regions_of

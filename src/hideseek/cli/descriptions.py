@@ -12,7 +12,7 @@ from hideseek.codebook.claims import GapCase
 from hideseek.codebook.codebook import Codebook, looks_back
 from hideseek.experiments.wording import named
 from hideseek.game.game import Game
-from hideseek.metrics import Metric
+from hideseek.metrics.metric import Metric
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.simulation import FOR_WHOM, Foresight

@@ -13,7 +13,8 @@ from hideseek.cli.terminal import note
 from hideseek.errors import broken_rule
 from hideseek.experiments.user_days import BAY, CITY, PACIFIC
 from hideseek.game.game import Game
-from hideseek.metrics import Metric, metric_of
+from hideseek.metrics.metric import Metric
+from hideseek.metrics.named import metric_of
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import regions_of
 from hideseek.model.regions import Grid, Places

@@ -19,7 +19,7 @@ from hideseek.codebook.claims import AGREE, TINY, Deployed, Summary, check_certi
 from hideseek.codebook.stage import SUMS_TO_ONE, Attack, Prior, Stage, Worth
 from hideseek.codebook.weights import Table, Unsigned
 from hideseek.errors import CodebookError, broken_rule
-from hideseek.metrics import Metric
+from hideseek.metrics.metric import Metric
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
 from hideseek.storage.documents import (

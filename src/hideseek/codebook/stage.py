@@ -10,7 +10,7 @@ import numpy as np
 from hideseek.codebook.row_sums import RowSums
 from hideseek.codebook.weights import CODES, Table, refuse_long_codes
 from hideseek.errors import CodebookError, broken_rule
-from hideseek.metrics import Metric
+from hideseek.metrics.metric import Metric
 from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.limits import refuse_if_too_large

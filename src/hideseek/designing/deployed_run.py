@@ -19,7 +19,7 @@ from hideseek.codebook.stage import Outcome, Prior
 from hideseek.designing.stage_draft import Draft
 from hideseek.designing.stage_layout import StageLayout
 from hideseek.errors import CodebookError, ParameterError
-from hideseek.metrics import Metric
+from hideseek.metrics.metric import Metric
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.storage.profile_file import chain_from

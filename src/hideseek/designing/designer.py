@@ -25,7 +25,7 @@ from hideseek.designing.stage_draft import Choice, Draft, Made, attack_of
 from hideseek.designing.stage_layout import StageLayout
 from hideseek.errors import SolverError, broken_rule
 from hideseek.game.game import budget_too_small
-from hideseek.metrics import MetricLike, as_metric
+from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
 from hideseek.planning.planner import Planner

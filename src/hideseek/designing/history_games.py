@@ -12,7 +12,7 @@ from hideseek.codebook.joint_distribution import Access, History, Joint
 from hideseek.codebook.stage import NOTHING, Prior
 from hideseek.game.folding import folded
 from hideseek.game.game import Game
-from hideseek.metrics import Metric
+from hideseek.metrics.metric import Metric
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.model.trajectories import Trajectories

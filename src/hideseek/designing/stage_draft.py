@@ -13,7 +13,7 @@ from hideseek.codebook.stage import Attack, Outcome, Prior, Stage, View, distinc
 from hideseek.codebook.weights import Table
 from hideseek.game.alternatives import Alternatives, as_alternatives
 from hideseek.game.game import Game
-from hideseek.metrics import Metric
+from hideseek.metrics.metric import Metric
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.full_program import safe_mechanism

@@ -31,7 +31,7 @@ from hideseek.codebook.codebook import Codebook
 from hideseek.designing.designer import design
 from hideseek.errors import CertificateError, broken_rule
 from hideseek.game.mechanism import Mechanism, Policy
-from hideseek.metrics import MetricLike, as_metric
+from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve

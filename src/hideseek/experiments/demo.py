@@ -19,7 +19,8 @@ from hideseek.device.codebook_device import Device
 from hideseek.experiments.report import Section, Table, html_report
 from hideseek.experiments.wording import foresight_table, label_table, loss_words
 from hideseek.game.game import Game
-from hideseek.metrics import distance, squared, total
+from hideseek.metrics.of_places import distance, squared
+from hideseek.metrics.of_vectors import total
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import regions_of
 from hideseek.model.regions import Grid

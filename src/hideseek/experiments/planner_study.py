@@ -20,7 +20,8 @@ from joblib import Parallel, delayed
 from hideseek.errors import broken_rule
 from hideseek.experiments.user_days import UserDay, days_of, drawn_from
 from hideseek.game.game import Game
-from hideseek.metrics import Metric, metric_of
+from hideseek.metrics.metric import Metric
+from hideseek.metrics.named import metric_of
 from hideseek.model.profile import regions_of
 from hideseek.model.regions import Grid
 from hideseek.model.scenario import Scenario

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hideseek.adversary.label import ROUNDING, Label
 from hideseek.experiments.report import Table
-from hideseek.metrics import Metric
+from hideseek.metrics.metric import Metric
 from hideseek.planning.simulation import Foresight
 from hideseek.util.choices import Outlook
 from hideseek.util.estimates import Estimate

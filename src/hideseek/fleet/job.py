@@ -15,7 +15,7 @@ from hideseek.codebook.codebook import Codebook, codebook_from
 from hideseek.designing.designer import design
 from hideseek.errors import HideseekError, broken_rule, without_value
 from hideseek.game.budget import budget_through_time, parsed_budget
-from hideseek.metrics import metric_of
+from hideseek.metrics.named import metric_of
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import STEP, regions_of
 from hideseek.model.regions import Grid

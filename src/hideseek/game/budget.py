@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hideseek.errors import HideseekError, broken_rule
 from hideseek.game.game import Game
-from hideseek.metrics import MetricLike
+from hideseek.metrics.named import MetricLike
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.util.checks import scalar

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from hideseek.errors import broken_rule
 from hideseek.game.linear_rows import LinearRows, causal_rows
-from hideseek.metrics import MetricLike, as_metric
+from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
 from hideseek.model.trajectories import Trajectories, possible_trajectories

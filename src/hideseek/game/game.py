@@ -20,7 +20,7 @@ import numpy.typing as npt
 from hideseek.errors import BudgetError, broken_rule
 from hideseek.game.folding import fold_scenario, true_places
 from hideseek.game.linear_rows import LinearRows
-from hideseek.metrics import MetricLike
+from hideseek.metrics.named import MetricLike
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
 from hideseek.model.trajectories import Trajectories

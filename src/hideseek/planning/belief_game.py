@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from hideseek.errors import BudgetError, broken_rule
 from hideseek.game.game import Game
-from hideseek.metrics import Metric, MetricLike, as_metric
+from hideseek.metrics.metric import Metric
+from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.belief import updated
 from hideseek.model.markov import MarkovProfile, state_index
 from hideseek.model.profile import Profile

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.errors import SolverError, broken_rule
-from hideseek.metrics import MetricLike
+from hideseek.metrics.named import MetricLike
 from hideseek.model.belief import updated
 from hideseek.model.profile import Profile, drawn
 from hideseek.model.scenario import Scenario

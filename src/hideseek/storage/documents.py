@@ -10,7 +10,7 @@ import numpy as np
 
 from hideseek import metrics
 from hideseek.errors import ParameterError, broken_rule
-from hideseek.metrics import Metric
+from hideseek.metrics.metric import Metric, over_places
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
 from hideseek.storage.regions_document import RegionsDocument, regions_from
@@ -98,7 +98,7 @@ def tabulated(metric: Metric, role: str, scenario: Scenario, places: int, owner:
     if any(len(offsets) > 1 for offsets in pairs) or metric.looks_back:
         rule = "one of hideseek's own, or a function of single places, to be written to a file"
         raise broken_rule(role, owner, rule, repr(metric.name))
-    return metrics.from_matrix(metrics.over_places(metric, places))
+    return metrics.from_matrix(over_places(metric, places))
 
 
 def metric_document(metric: Metric, regions: Regions | None, owner: str) -> MetricDocument:

@@ -22,7 +22,7 @@ from scipy.special import xlogy
 from hideseek.adversary.one_shot import correlation_aware_error
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
-from hideseek.metrics import hamming
+from hideseek.metrics.of_places import hamming
 from hideseek.model.belief import with_release
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario

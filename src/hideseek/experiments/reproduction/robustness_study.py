@@ -25,7 +25,8 @@ from hideseek.errors import ParameterError, broken_rule
 from hideseek.experiments.user_days import ahead_of_utc
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
-from hideseek.metrics import Metric, distance, over_places, squared
+from hideseek.metrics.metric import Metric, over_places
+from hideseek.metrics.of_places import distance, squared
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.periodic import DAY
 from hideseek.model.profile import STEP, drawn
