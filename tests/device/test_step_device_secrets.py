@@ -225,7 +225,6 @@ print(device.simulate([[0, 1, 2, 1]]).shape, repr(device.codebook))
 """
 
 
-@pytest.mark.xfail(reason="util, model and storage still load pandas, scipy and pyproj when imported", strict=True)
 def test_a_device_needs_no_more_than_numpy_msgspec_and_safetensors(tmp_path):
     book("past").save(tmp_path / "codebook")
     command = [sys.executable, "-c", SMALL_MACHINE, tmp_path / "codebook", tmp_path / "state"]
