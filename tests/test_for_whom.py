@@ -35,7 +35,7 @@ def planners(monkeypatch, tmp_path):
         trained.append(plan(*words, **{"walks": 2} | names))
         return trained[-1]
 
-    monkeypatch.setattr("hideseek.planning.planner.train", training)
+    monkeypatch.setattr("hideseek.planning.training.plan", training)
     monkeypatch.setattr(through_time, "COMPARED", 5)
     return trained
 
@@ -84,7 +84,7 @@ def test_a_plan_says_for_whom_its_bound_holds(run, planners):
 def demo():
     """A demo with a codebook whose ceiling is 9.87e2, beside planners whose cuts prove 6.54e2."""
     reached, error = Estimate(600.0), 1 - np.eye(3)
-    planned = Foresight(reached, reached, Estimate(1.0), 1.0, Estimate(0.6), bound=654.0, ceiling=987.0, steps=10)
+    planned = Foresight(reached, reached, Estimate(1.0), 1.0, Estimate(0.6), bound=654.0, ceiling=987.0, accesses=10)
     codebook = design(PROFILE, Scenario.past_present(1), privacy=error, quality=error, budget=0.2)
     foresight = {Outlook.PLAIN: planned, Outlook.FAR_SIGHTED: planned}
     return Demo((), evaluate(codebook, PROFILE, accesses=3), foresight, Path("report.html"), Path("person.hideseek"))

@@ -219,7 +219,7 @@ def test_first_accesses_count_even_from_the_same_distribution():
     several = [arbitrary(3, Scenario.sporadic(), seed).stages[0] for seed in range(4)]
     stages = tuple(replace(stage, then=min(n + 1, 3)) for n, stage in enumerate(several))
     codebook = replace(arbitrary(3, Scenario.sporadic()), stages=stages)
-    tables = [Mechanism(stages[min(n, 3)].tables[0].matrix.toarray()) for n in range(6)]
+    tables = [Mechanism(stages[min(n, 3)].tables[0].matrix) for n in range(6)]
     errors = [attack(table, profile, adversary="window", privacy=D, accesses=1) for table in tables]
     assert len(set(errors)) == 4
     assert attack(codebook, profile, adversary="window", accesses=6) == pytest.approx(np.mean(errors), abs=1e-12)

@@ -27,7 +27,7 @@ def test_learn_then_solve_then_curve(run, traces, tmp_path):
     solved = json.loads(out)
     assert solved["status"] == "optimal"
     assert solved["privacy"] <= solved["bound"] <= solved["prior_risk"] * (1 + 1e-9)
-    assert solved["gap"] <= 1e-6
+    assert solved["optimality_gap"] <= 1e-6
     assert solved["quality_loss"] <= solved["budget"] == pytest.approx(0.4 * solved["saturation"])
     table = pd.read_csv(tmp_path / "m.csv")
     assert table.groupby("known_0")["probability"].sum().to_numpy() == pytest.approx(1)
@@ -97,7 +97,7 @@ def test_traces_go_straight_into_solve(run, traces):
 def test_transitions_are_protected_too(run, traces, protect):
     status, out, err = run("solve", traces, "--grid", "4x4", "--protect", protect, "--json", "--out", "m.csv")
     assert status == 0, err
-    assert json.loads(out)["gap"] <= 1e-6
+    assert json.loads(out)["optimality_gap"] <= 1e-6
 
 
 @pytest.mark.parametrize("choice", [("--h3", "7"), ("--places", "places.csv"), ("--box", "45.0,45.072,-5.0,-4.8985")])
@@ -120,11 +120,11 @@ def test_a_radius_is_in_the_unit_of_the_quality_and_its_cost_is_told(run, traces
     assert found["radius"] == 2e6
     assert found["status"] == "optimal within the radius"
     assert found["bound_within_radius"] == pytest.approx(found["privacy"], rel=1e-5)
-    assert found["gap"] == pytest.approx(1 - found["privacy"] / found["bound"])
+    assert found["optimality_gap"] == pytest.approx(1 - found["privacy"] / found["bound"])
     status, out, err = run(*words)
     assert status == 0, err
     assert "2e+06 m²" in out
-    assert f"{found['gap']:.2%} of what could be" in out
+    assert f"{found['optimality_gap']:.2%} of what could be" in out
 
 
 def test_a_radius_that_allows_the_truth_only_is_told_as_such(run, traces):

@@ -12,8 +12,8 @@ from hideseek.cli.inputs import scenario_alone, scenario_of_codebook
 from hideseek.cli.options import Protect
 from hideseek.errors import ParameterError
 from hideseek.experiments import compare, reproduce, study
-from hideseek.experiments.demo import STEPS
 from hideseek.fleet import Job
+from hideseek.planning.simulation import ACCESSES
 from hideseek.planning.training import plan
 from hideseek.solvers.curve import trade_off
 from hideseek.solvers.dispatch import solve
@@ -43,7 +43,7 @@ def test_defaults_are_those_of_the_function(command, function, names):
 
 
 def test_a_plan_is_simulated_for_as_many_accesses_as_in_python():
-    assert defaults(through_time.plan_command)["accesses"] == STEPS
+    assert defaults(through_time.plan_command)["accesses"] == ACCESSES
 
 
 def test_the_help_of_learn_names_every_format():

@@ -110,7 +110,7 @@ HEADERS = {
     "one place": (put("places", 1), "places"),
     "no step": (put("step", ""), "length of time"),
     "a step of none": (put("step", "0min"), "length of time"),
-    "a step in a unit that goes": (put("step", "5H"), "length of time"),
+    "a step in a unit that goes": (put("step", "5T"), "length of time"),
     "an endless step": (put("step", "9" * 40 + "D"), "length of time"),
     "a long step": (put("step", "5min" * 100), "step"),
     "surrogate": (put("step", "\ud800"), "header"),
@@ -144,7 +144,10 @@ HEADERS = {
     ),
     "regions nowhere": (put("regions", "latitudes", [1e9, 0.0, 1.0]), "latitude"),
     "regions of another kind": (put("regions", {"type": "cubes"}), "Invalid value"),
-    "hexagons that are none": (put("regions", {"type": "hexagons", "cells": ["f" * 40, "a", "b"]}), "cells|cannot be"),
+    "hexagons that are none": (
+        put("regions", {"type": "hexagons", "cells": ["f" * 40, "a", "b"]}),
+        "cells|exist",
+    ),
     "large grid": (
         put(
             "regions",
@@ -180,9 +183,12 @@ HEADERS = {
     ),
     "place beyond": (
         put("privacy", metric_of("sensitive", metric=nested(0), weights=pairs([10**15, 2.0]))),
-        "cannot be",
+        "cannot exist",
     ),
-    "place before": (put("privacy", metric_of("sensitive", metric=nested(0), weights=pairs([-1, 2.0]))), "cannot be"),
+    "place before": (
+        put("privacy", metric_of("sensitive", metric=nested(0), weights=pairs([-1, 2.0]))),
+        "cannot exist",
+    ),
     "place twice": (
         put("privacy", metric_of("sensitive", metric=nested(0), weights=pairs([1, 2.0], [1, 3.0]))),
         "twice",

@@ -92,7 +92,7 @@ def exact_losses(codebook: Codebook, profile: MarkovProfile, accesses: int) -> F
 def test_the_budget_holds_after_every_history_whatever_is_traded(mode: Mode) -> None:
     profile = slow_chain(8)
     budget = budget_of(profile)
-    planner = plan(profile, scenario=ERROR, privacy=LOSS, quality=budget, mode=mode, walks=4)
+    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=mode, walks=4)
     codebook = design(
         profile, Scenario.past_present(1), privacy=ERROR, quality=LOSS, budget=budget, farsighted=planner, workers=1
     )
@@ -124,7 +124,7 @@ def test_a_planner_that_trades_leaves_nothing_to_choose() -> None:
 def test_a_lexicographic_planner_gives_nothing_up_at_the_first_access() -> None:
     profile = slow_chain(4)
     budget = budget_of(profile)
-    planner = plan(profile, scenario=ERROR, privacy=LOSS, quality=budget, mode=Mode.LEXICOGRAPHIC, walks=4)
+    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=Mode.LEXICOGRAPHIC, walks=4)
     codebook = design(
         profile, Scenario.past_present(1), privacy=ERROR, quality=LOSS, budget=budget, farsighted=planner, workers=1
     )
@@ -143,7 +143,7 @@ def test_trading_keeps_what_choosing_among_optima_cannot() -> None:
             privacy=metres,
             quality=hamming(),
             budget=budget,
-            farsighted=plan(PLACED, scenario=metres, privacy=hamming(), quality=budget, mode=mode, walks=6),
+            farsighted=plan(PLACED, privacy=metres, quality=hamming(), budget=budget, mode=mode, walks=6),
             workers=1,
         )
         for mode in Mode
@@ -157,7 +157,7 @@ def test_trading_keeps_what_choosing_among_optima_cannot() -> None:
 def test_a_farsighted_codebook_is_saved_and_proved_again(tmp_path: Path) -> None:
     profile = slow_chain(0)
     budget = budget_of(profile)
-    planner = plan(profile, scenario=ERROR, privacy=LOSS, quality=budget, walks=2)
+    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, walks=2)
     codebook = design(
         profile,
         Scenario.past_present(1),
@@ -178,7 +178,7 @@ def test_the_way_here_is_planned_for_too() -> None:
     differ = 1 - np.eye(3)
     scenario = Scenario.past_present(1, protect="transition")
     either = maximum(hamming())
-    planner = plan(profile, scenario=either, privacy=differ, quality=0.1, budget=scenario, walks=20)
+    planner = plan(profile, scenario=scenario, privacy=either, quality=differ, budget=0.1, walks=20)
     codebook = design(profile, scenario, privacy=either, quality=differ, budget=0.1, farsighted=planner, workers=1)
     label = evaluate(codebook, profile, accesses=5)
     plain = evaluate(

@@ -172,7 +172,7 @@ def test_rounding_that_breaks_the_budget_is_mended_by_what_is_cheapest():
 
 def test_states_that_look_alike_get_the_row_of_the_likeliest():
     game = BeliefGame.of(
-        PROFILE, scenario=hamming(), privacy=hamming(), quality=1.0, budget=LIVE_SCENARIOS["transition"]
+        PROFILE, scenario=LIVE_SCENARIOS["transition"], privacy=hamming(), quality=hamming(), budget=1.0
     )
     assert game.states[[0, 2]].tolist() == [[0, 0], [1, 0]]
     belief, table = np.full(len(game.states), 1 / 6), np.tile([0.25, 0.5, 0.25], (len(game.states), 1))
@@ -223,7 +223,7 @@ def test_a_move_keeps_the_budget_and_is_judged_by_its_weights(seed, share):
 
 def test_a_draw_follows_the_weights_at_every_boundary():
     game = BeliefGame.of(
-        PROFILE, scenario=hamming(), privacy=hamming(), quality=0.3, budget=LIVE_SCENARIOS["transition"]
+        PROFILE, scenario=LIVE_SCENARIOS["transition"], privacy=hamming(), quality=hamming(), budget=0.3
     )
     table = np.random.default_rng(0).dirichlet(np.ones(3), size=len(game.states))
     table[0] = [0, 0.5, 0.5]

@@ -65,7 +65,7 @@ def trading(path, words, steps=40, floor=1.08):
     profile = MarkovProfile.from_matrix(chain, Grid(46.0, 47.0, 6.0, 11.0, 1, 5))
     off = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
     loss = np.where(off == 4, 1e5, off > 0)  # a word of what costs so much is far more than the budget's last digit
-    game = BeliefGame.of(profile, scenario=off, privacy=loss, quality=0.4)
+    game = BeliefGame.of(profile, privacy=off, quality=loss, budget=0.4)
     device, generator, found = LiveDevice(game, plan(game, walks=4), path, floor=floor), np.random.default_rng(0), []
     belief = game.start
     for step in range(steps):
@@ -170,7 +170,7 @@ def test_expose_live_withholds_below_the_floor(run, plan_file, words):
     ended = [run("expose", plan_file, *asking(step, "--floor", "0.28")) for step in range(12)]
     assert {status for status, *_ in ended} == {0, 3}
     for status, out, err in ended:
-        assert len(out.split(",")) == 2 if status == 0 else "allows no release with so much privacy" in err
+        assert len(out.split(",")) == 2 if status == 0 else "no release keeps as much privacy as --floor asks" in err
     status, out, _ = run("expose", plan_file, *asking(12, "--floor", "0.31", "--json"))
     assert status == 2
     assert "at most 0.29" in json.loads(out)["message"]

@@ -406,7 +406,7 @@ def test_a_lower_bound_for_one_planner_holds_for_all(monkeypatch):
 
 def test_what_does_not_fit_is_refused_before_its_time_is_told():
     told = []
-    with pytest.raises(SizeError, match="Ask for fewer steps"):
+    with pytest.raises(SizeError, match="Ask for fewer accesses"):
         study(TRACES, STREET, users=1, accesses=10**18, workers=1, expect=told.append)
     assert not told
 

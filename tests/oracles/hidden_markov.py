@@ -12,7 +12,7 @@ from hideseek import Mechanism, PeriodicProfile, Scenario
 
 def path_probability(profile, path):
     if isinstance(profile, PeriodicProfile):
-        result = profile.law_at(profile.start)[path[0]]
+        result = profile.distribution_at(profile.start)[path[0]]
         for step, (a, b) in enumerate(itertools.pairwise(path)):
             result *= profile.slots[(profile.start + step) % profile.steps_a_day // profile.steps_a_slot][a, b]
         return result
@@ -20,7 +20,7 @@ def path_probability(profile, path):
     order = profile.order
     if path[:order] not in states:
         return 0.0
-    result = profile.state_law[states.index(path[:order])]
+    result = profile.state_distribution[states.index(path[:order])]
     for step in range(order, len(path)):
         result *= profile.transition[states.index(path[step - order : step])][path[step]]
     return result

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from hideseek import Game, MarkovProfile, ParameterError, Scenario, design, solve
-from hideseek.designing import designer
+from hideseek.designing import history_solver
 from hideseek.designing.stage_draft import make
 from hideseek.game import Alternatives
 from hideseek.game.alternatives import as_alternatives
@@ -96,7 +96,7 @@ def test_the_programs_of_a_design_start_with_earlier_binding_rows(monkeypatch):
         ends.append(made.ends)
         return made
 
-    monkeypatch.setattr(designer, "make", noting)
+    monkeypatch.setattr(history_solver, "make", noting)
     design(
         MarkovProfile.from_matrix(WALK), Scenario.past_present(1), privacy=DISTANCE, quality=LOSS, budget=0.5, workers=1
     )

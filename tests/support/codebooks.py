@@ -46,7 +46,7 @@ def arbitrary(places, scenario, seed=0):
         for position, moment in enumerate(own.release):
             known = [offset for offset in own.known if offset <= moment or not own.causal]
             keys = np.array(list(itertools.product(range(places), repeat=len(own.seen) + position + len(known))))
-            tables.append(Table.from_laws(places, keys, generator.dirichlet(np.ones(places), len(keys))))
+            tables.append(Table.from_distributions(places, keys, generator.dirichlet(np.ones(places), len(keys))))
         stages.append(Stage(own, min(n + 1, first), tuple(tables)))
     nothing = Deployed(0, True, 0, 0, 0, 0, None, None, 0, 0)
     metrics = from_matrix(D), from_matrix(D**2)

@@ -352,7 +352,9 @@ PARAMETERS: Bombs = {
     ),
     "many first steps": (
         NEEDS,
-        lambda _: design(CHAIN, Scenario.past_present(1), privacy=HAMMING, quality=HAMMING, budget=0.1, steps=10**6),
+        lambda _: design(
+            CHAIN, Scenario.past_present(1), privacy=HAMMING, quality=HAMMING, budget=0.1, first_stages=10**6
+        ),
     ),
     "many steps": (NEEDS, lambda _: followed(10**9)),
     "many people": (NEEDS, lambda _: synthetic_city(people=10**9)),

@@ -62,6 +62,7 @@ def described(make: Callable[P, Metric]) -> Callable[P, Metric]:
 def over_places(metric: Metric, places: int) -> FloatArray:
     """A metric between all single places, [left, right].
 
+    >>> from hideseek.metrics.of_places import hamming
     >>> over_places(hamming(), 2)
     array([[0., 1.],
            [1., 0.]])

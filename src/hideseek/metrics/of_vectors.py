@@ -34,6 +34,7 @@ def total(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
 
     Examples
     --------
+    >>> from hideseek.metrics.of_places import hamming
     >>> total(hamming()).between(np.array([[0, 1]]), np.array([[1, 0], [0, 2]]), np.array([]))
     array([[2., 1.]])
     """
@@ -58,6 +59,7 @@ def minimum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
 
     Examples
     --------
+    >>> from hideseek.metrics.of_places import hamming
     >>> minimum(hamming()).between(np.array([[0, 1]]), np.array([[1, 0], [0, 2]]), np.array([]))
     array([[1., 0.]])
     """
@@ -82,6 +84,7 @@ def maximum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
 
     Examples
     --------
+    >>> from hideseek.metrics.of_places import hamming
     >>> maximum(hamming()).between(np.array([[0, 1]]), np.array([[0, 1], [0, 2]]), np.array([]))
     array([[0., 1.]])
     """

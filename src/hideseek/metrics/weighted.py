@@ -35,6 +35,7 @@ def sensitive(metric: Metric, weights: Weights) -> Metric:
 
     Examples
     --------
+    >>> from hideseek.metrics.of_places import hamming
     >>> sensitive(hamming(), {1: 5}).between(np.array([[0]]), np.array([[0], [1]]), np.array([]))
     array([[0., 5.]])
     """
@@ -82,6 +83,7 @@ def sensitive_transitions(
 
     Examples
     --------
+    >>> from hideseek.metrics.of_places import hamming
     >>> metric = sensitive_transitions(hamming(), {(0, 1): 4}, entering={2: 3})
     >>> metric.between(np.array([[1, 1]]), np.array([[0, 1], [1, 2], [2, 2]]), np.array([]))
     array([[4., 3., 1.]])
@@ -135,6 +137,7 @@ def tolerant(metric: Metric, tolerance: Weights) -> Metric:
 
     Examples
     --------
+    >>> from hideseek.metrics.of_places import hamming
     >>> tolerant(hamming(), {0: 4}).between(np.array([[0], [1]]), np.array([[2]]), np.array([]))
     array([[0.25],
            [1.  ]])
