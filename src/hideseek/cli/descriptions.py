@@ -60,17 +60,6 @@ def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
     }
 
 
-def stage_name(codebook: Codebook, number: int) -> str:
-    """When a stage is used."""
-    if number == codebook.repeating:
-        return f"from access {number + 1} on"
-    if number < codebook.repeating:
-        return f"access {number + 1}"
-    if number in codebook.gaps:
-        return f"after a gap of {codebook.gaps.index(number) + 2}"
-    return f"{number - max(codebook.gaps)} after a gap"
-
-
 def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
     """A codebook in plain words."""
     scenario, done = codebook.scenario, codebook.deployed
@@ -127,7 +116,7 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
         "budget": codebook.budget,
         "stages": [
             {
-                "used": stage_name(codebook, number),
+                "used": codebook.occasion(number),
                 "histories": len(worth.weight),
                 "privacy": float(worth.weight @ worth.privacy),
                 "bound": float(worth.weight @ worth.bound),
@@ -219,7 +208,7 @@ def stage_rows(codebook: Codebook) -> tuple[tuple[str, ...], list[tuple[str, ...
     header = ("stage", "histories", f"privacy {d_p}".strip(), "no table exceeds", f"worst loss {d_q}".strip())
     return header, [
         (
-            stage_name(codebook, number),
+            codebook.occasion(number),
             str(len(worth.weight)),
             f"{worth.weight @ worth.privacy:.6g}",
             f"{worth.weight @ worth.bound:.6g}",
