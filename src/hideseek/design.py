@@ -96,7 +96,8 @@ def design(
     gaps = whole_number(gaps, "gaps", owner) if looks_back(scenario) else 1
     what = f"A design of {least + gaps} stages over {profile.places} places"
     refuse_if_too_large(STAGE * profile.places * (least + gaps), what, "Ask for fewer 'gaps' or 'steps'.")
-    refuse_many_moves(scenario.every * (least + gaps * (gaps + 1) // 2))  # to every stage, from the access before it
+    apart = least + gaps * (gaps + 1) // 2  # accesses, from the one before to each of the stages
+    refuse_many_moves(apart * scenario.every, "Ask for fewer 'gaps', or a scenario with a smaller 'every'.")
     refuse_many_histories(profile, scenario)
     choice = one_of(Choice, choice, "choice", owner)
     if farsighted is not None and not (isinstance(farsighted, Planner) and len(farsighted.cuts)):

@@ -153,11 +153,11 @@ def continued(
     return both[:, 0], both[:, 1:], probability
 
 
-def refuse_many_moves(steps: int) -> None:
+def refuse_many_moves(
+    steps: int, way_out: str = "Use offsets that are closer, or accesses that are less rare."
+) -> None:
     """Refuse so many steps, gone one by one."""
-    refuse_if_too_long(
-        MOVE * steps, f"Following a profile for {steps} steps", "Use offsets that are closer, or a longer step."
-    )
+    refuse_if_too_long(MOVE * steps, f"Following a profile for {steps} steps", way_out)
 
 
 def merged(sequences: IntArray, probability: FloatArray) -> tuple[IntArray, FloatArray]:
