@@ -363,6 +363,7 @@ PARAMETERS: Bombs = {
     },
     "a design of rare accesses": (TAKES, lambda _: designed(Scenario(target=(0,), every=10**12))),
     "a plan of rare accesses": (TAKES, lambda _: planned(scenario=Scenario(target=(0,), every=10**12))),
+    "a plan of ways between": (NEEDS, lambda _: planned(scenario=Scenario.in_between(1000))),
     "a distant past": (TAKES, lambda _: possible_trajectories(CHAIN, (-(10**12), 0))),
     "many walks of training, which ends when it learns nothing": ("^Planner", lambda _: planned(walks=10**12)),
     "many long gaps": (TAKES, lambda _: designed(Scenario(target=(0,), seen=(-(10**6),), every=10**6), gaps=10_000)),
