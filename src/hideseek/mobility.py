@@ -121,7 +121,7 @@ def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajector
     if isinstance(profile, MarkovProfile):
         length = longest_run(wanted)
         ways = possible_ways(profile, length)
-        refuse_if_too_large(8 * ways * length, f"A distribution over about {ways:.3g} ways of {length} places in a row")
+        refuse_if_too_large(8 * ways * length, f"A law over {ways:.10g} trajectories up to offset {wanted[-1]}")
     _, sequences, probability = continued(profile, np.zeros((1, 0), np.int64), wanted[0] - 1, wanted)
     return Trajectories(wanted, sequences, probability)
 
