@@ -201,9 +201,9 @@ def codebook() -> object:
     return designed(Scenario.past_present(1))
 
 
-def designed(scenario: Scenario) -> object:
+def designed(scenario: Scenario, gaps: int = 1) -> object:
     """The small codebook of a scenario."""
-    return design(CHAIN, scenario, HAMMING, HAMMING, 0.1, workers=1)
+    return design(CHAIN, scenario, HAMMING, HAMMING, 0.1, gaps=gaps, workers=1)
 
 
 def planned(**asked: object) -> Planner:
@@ -363,8 +363,10 @@ PARAMETERS: Bombs = {
     },
     "a design of rare accesses": (TAKES, lambda _: designed(Scenario(target=(0,), every=10**12))),
     "a plan of rare accesses": (TAKES, lambda _: planned(scenario=Scenario(target=(0,), every=10**12))),
+    "a plan of ways between": (NEEDS, lambda _: planned(scenario=Scenario.in_between(1000))),
     "a distant past": (TAKES, lambda _: possible_trajectories(CHAIN, (-(10**12), 0))),
-    "an endless training": (TAKES, lambda _: planned(walks=10**12)),
+    "many walks of training, which ends when it learns nothing": ("^Planner", lambda _: planned(walks=10**12)),
+    "many long gaps": (TAKES, lambda _: designed(Scenario(target=(0,), seen=(-(10**6),), every=10**6), gaps=10_000)),
     "long runs on many walks": (TAKES, lambda _: evaluate(codebook(), CHAIN, accesses=10**5, walks=5 * 10**6)),
     "a long attack on many walks": (
         TAKES,

@@ -8,7 +8,6 @@ integers, and where a history would lose more than the budget, its table is mixe
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -25,7 +24,7 @@ from hideseek.errors import ParameterError, SolverError, broken_rule
 from hideseek.game import Game, budget_too_small, folded
 from hideseek.joint import NEVER, Access, History, Joint, Law
 from hideseek.metrics import Metric, MetricLike, as_metric
-from hideseek.mobility import MarkovProfile, Profile, Trajectories, possible_ways, refuse_many_moves
+from hideseek.mobility import MarkovProfile, Profile, Trajectories, longest_run, possible_ways, refuse_many_moves
 from hideseek.planner import Mode, Planner
 from hideseek.repeated import RepeatedGame
 from hideseek.scenario import Scenario, after_gap, since_gap, since_start
@@ -96,7 +95,8 @@ def design(
     gaps = whole_number(gaps, "gaps", owner) if looks_back(scenario) else 1
     what = f"A design of {least + gaps} stages over {profile.places} places"
     refuse_if_too_large(STAGE * profile.places * (least + gaps), what, "Ask for fewer 'gaps' or 'steps'.")
-    refuse_many_moves(scenario.every * (least + gaps * (gaps + 1) // 2))  # to every stage, from the access before it
+    apart = least + gaps * (gaps + 1) // 2  # accesses, from the one before to each of the stages
+    refuse_many_moves(apart * scenario.every, "Ask for fewer 'gaps', or a scenario with a smaller 'every'.")
     refuse_many_histories(profile, scenario)
     choice = one_of(Choice, choice, "choice", owner)
     if farsighted is not None and not (isinstance(farsighted, Planner) and len(farsighted.cuts)):
@@ -438,11 +438,10 @@ def refuse_many_histories(profile: MarkovProfile, scenario: Scenario) -> None:
     Where the budget lets anything be told, nearly everything that can happen is exposed by somebody (measured: 0.8 to 1
     of the ways that a person can go).
     """
-    offsets = sorted({*scenario.target, *scenario.quality, *scenario.known})
-    in_a_row = Counter(offset - number for number, offset in enumerate(offsets))
-    length = max(window_of(profile, scenario), *in_a_row.values())
+    in_a_row = longest_run({*scenario.target, *scenario.quality, *scenario.known})
+    length = max(window_of(profile, scenario), in_a_row)
     ways = possible_ways(profile, length)
-    histories = min(possible_ways(profile, len(scenario.seen)), profile.places ** len(scenario.seen))
+    histories = possible_ways(profile, len(scenario.seen))
     what = f"A design for about {histories:.3g} histories and {ways:.3g} ways through {profile.places} places"
     way_out = "Remember, know or protect fewer places in 'scenario', or use fewer places."
     refuse_if_too_large(8 * ways * (length + EXPOSED * histories), what, way_out)

@@ -6,6 +6,7 @@ order, and one whose transitions follow the time of day.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -119,6 +120,10 @@ def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajector
     wanted = tuple(sorted(set(offsets)))
     if not wanted:
         raise broken_rule("offsets", "possible_trajectories", "at least one", "none")
+    if isinstance(profile, MarkovProfile):
+        length = longest_run(wanted)
+        ways = possible_ways(profile, length)
+        refuse_if_too_large(8 * ways * length, f"A law over {ways:.10g} trajectories up to offset {wanted[-1]}")
     _, sequences, probability = continued(profile, np.zeros((1, 0), np.int64), wanted[0] - 1, wanted)
     return Trajectories(wanted, sequences, probability)
 
@@ -155,11 +160,11 @@ def continued(
     return both[:, 0], both[:, 1:], probability
 
 
-def refuse_many_moves(steps: int) -> None:
+def refuse_many_moves(
+    steps: int, way_out: str = "Use offsets that are closer, or accesses that are less rare."
+) -> None:
     """Refuse so many steps, gone one by one."""
-    refuse_if_too_long(
-        MOVE * steps, f"Following a profile for {steps} steps", "Use offsets that are closer, or a longer step."
-    )
+    refuse_if_too_long(MOVE * steps, f"Following a profile for {steps} steps", way_out)
 
 
 def merged(sequences: IntArray, probability: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -562,12 +567,23 @@ def state_chain(states: IntArray, kernel: FloatArray) -> sparse.csr_array:
     return sparse.csr_array((kernel[row, place], (row, index)), shape=(len(states), len(states)))
 
 
+def longest_run(offsets: Iterable[int]) -> int:
+    """How many of the offsets stand in a row.
+
+    >>> longest_run({-3, -1, 0, 1})
+    3
+    """
+    return max(Counter(offset - number for number, offset in enumerate(sorted(offsets))).values())
+
+
 def possible_ways(profile: MarkovProfile, length: int) -> float:
     """How many sequences of so many places in a row can occur; far above what can be held, a number below that.
 
     >>> possible_ways(MarkovProfile.from_matrix([[0.5, 0.5], [1.0, 0.0]]), 3)
     5.0
     """
+    if length < profile.memory:
+        return float(len(np.unique(profile.states[:, :length], axis=0)))
     leads = state_chain(profile.states, profile.transition) > 0
     ways = np.ones(len(profile.states))
     for _ in range(length - profile.memory):

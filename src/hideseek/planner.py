@@ -20,7 +20,7 @@ from enum import StrEnum
 import numpy as np
 from scipy import sparse
 
-from hideseek.arrays import FloatArray, frozen, nonnegative, one_of, refuse_if_too_long, scalar, whole_number
+from hideseek.arrays import FloatArray, frozen, nonnegative, one_of, scalar, whole_number
 from hideseek.boundary import checked
 from hideseek.errors import PlanError, SolverError, broken_rule, rule_text
 from hideseek.game import Alternatives, Game
@@ -230,8 +230,6 @@ def train(
         return blank
     if outlook is Outlook.SECONDARY:
         return replace(blank, cuts=game.error)
-    what = f"Training on {count} walks over {len(game.states)} states"
-    refuse_if_too_long(seconds_of(count * LENGTH, len(game.states)), what, "Ask for fewer 'walks'.")
     trainer = _Trainer(game, blank)
     trainer.train(count, progress)
     return trainer.planner()
