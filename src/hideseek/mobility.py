@@ -283,11 +283,11 @@ class MarkovProfile(_Learned):
     ) -> MarkovProfile:
         """The chain on tuples of places, refused unless every state leads to every other."""
         length = checked_step(step, owner)
-        kernel = nonnegative(kernel, parameter, owner, 2)
+        nonnegative(kernel, parameter, owner, 2)  # its copy is laid out anew, and sums would differ in their last bits
         shaped(states, (len(kernel), None), "states", owner)
         numbered(states, kernel.shape[1], "states", owner)
         law = long_run_law(state_chain(states, kernel), states, parameter, owner)
-        return cls(frozen(states), kernel, frozen(law), regions, step if isinstance(step, str) else str(length))
+        return cls(frozen(states), frozen(kernel), frozen(law), regions, step if isinstance(step, str) else str(length))
 
     @classmethod
     def fit(

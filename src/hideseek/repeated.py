@@ -136,7 +136,7 @@ class RepeatedGame:
         >>> RepeatedGame.of(profile, 1 - np.eye(2), 1 - np.eye(2), budget=0.1).among(np.array([0.0, 1.0])).inputs
         array([[1]])
         """
-        belief = self.belief(belief)
+        self.belief(belief)
         on = np.flatnonzero(belief)
         mass = belief[on]
         return Game(
