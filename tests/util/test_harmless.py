@@ -10,6 +10,7 @@ from html import escape
 
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 from hideseek import synthetic_city, trade_off
 from hideseek.cli import main
@@ -180,6 +181,13 @@ def test_pages_show_what_others_wrote():
 def test_names_in_figures_are_no_formulas():
     figure = curve_figure({r"$\nonsense{$": trade_off(euclid_game(2, 2, 0.5), budgets=[0.1, 0.2])}, "$_$", "$^$")
     figure.draw_without_rendering()
+
+
+def test_numbers_in_figures_are_no_formulas_either():
+    """They would be shown as they are written, since names are."""
+    figure = curve_figure({"far": trade_off(euclid_game(2, 2, 1e9), budgets=[2e8, 1e9])}, "m", "m")
+    figure.draw_without_rendering()
+    assert not [text for text in figure.findobj(Text) if "$" in text.get_text()]
 
 
 @pytest.mark.parametrize("errors", ["strict", "surrogateescape"])  # what Python takes on such terminals

@@ -46,6 +46,6 @@ def curve_figure(curves: Mapping[str, Envelopes], privacy: str, quality: str) ->
             xlabel=f"quality loss allowed: {quality}", ylabel=f"privacy: {privacy}", xlim=(0, None), ylim=(0, None)
         )
         axes.set_title("The most privacy that any mechanism can give")
-        axes.ticklabel_format(style="sci", scilimits=(-3, 5), useMathText=True)
+        axes.ticklabel_format(style="sci", scilimits=(-3, 5))
         axes.legend(frameon=False, loc="lower right")
     return figure
