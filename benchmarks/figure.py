@@ -21,7 +21,7 @@ LONGEST = 3e3  # seconds on the axis
 
 def benchmark_figure(results: Results) -> Figure:
     """All solvers, their fitted growth, what was not finished as arrows, and how far the best peer is behind."""
-    with mpl.rc_context(PAPER):
+    with mpl.rc_context(PAPER | {"text.parse_math": True}):  # its names are ours, with formulas
         figure = Figure(figsize=(10.4, 4.6), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=(1.35, 1))
         names: dict[str, str] = {}
