@@ -59,7 +59,7 @@ def capacity(users: int, fleet: Facts) -> Capacity:
 
 
 def driver_of(fleet: Facts) -> float:
-    """The driver's own core-seconds for a user with one design: reading is once a user, the rest once a design."""
+    """The driver's own core-seconds for a user with one design: reading is once per user, the rest once per design."""
     return float(fleet["reading"] + (fleet["driver"] - fleet["reading"]) / fleet["designs"])
 
 
@@ -78,7 +78,7 @@ def user_block(results: Results) -> str:
     lines = {
         "users measured": [f"{fact['users']}" for fact in facts],
         "places per user, on average": [f"{fact['places']:.0f}" for fact in facts],
-        "core-seconds a design, mean": [f"{fact['user'] / fact['designs']:.2g}" for fact in facts],
+        "core-seconds per design, mean": [f"{fact['user'] / fact['designs']:.2g}" for fact in facts],
         "... from the cheapest user to the dearest": [
             f"{fact['least'] / fact['designs']:.2g} to {fact['most'] / fact['designs']:.2g}" for fact in facts
         ],
@@ -88,8 +88,8 @@ def user_block(results: Results) -> str:
         ],
         "speed-up from 1 to 2 workers": [f"{fact['seconds'] / fact['two']:.2f}" for fact in facts],
         "memory of a worker": [f"{fact['worker']:.0f} MB" for fact in facts],
-        "fixes a user, mean": [f"{fact['fixes']:,.0f}" for fact in facts],
-        "driver's own core-seconds a user with one design": [f"{driver_of(fact):.2g}" for fact in facts],
+        "fixes per user, mean": [f"{fact['fixes']:,.0f}" for fact in facts],
+        "driver's own core-seconds per user with one design": [f"{driver_of(fact):.2g}" for fact in facts],
         "... of these for reading": [f"{fact['reading']:.2g}" for fact in facts],
         "codebook": [f"{fact['codebook'] / 1000:.0f} kB" for fact in facts],
         "mark and label": [f"{(fact['mark'] / fact['designs'] + fact['label']) / 1000:.1f} kB" for fact in facts],

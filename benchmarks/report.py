@@ -171,7 +171,7 @@ def speed_words(results: Results, ours: list[Row]) -> list[str]:
         if row.facts["gap"] > TOLERANCE
     ]
     largest = max(row.facts["gap"] for row in ours)
-    gaps = f"Every table went through the same certificate. The largest gap of ours is {largest:.0e}"
+    gaps = f"Every table went through the same certificate. Our largest optimality gap is {largest:.0e}"
     finished = [row.facts["gap"] for name in PEERS for row in results.of(name)]
     others = ("; " + ", ".join(loose) if loose else f", of the peers {max(finished):.0e}") if finished else ""
     machine, about = ours[0].machine, results.machines.get(ours[0].machine, {})
@@ -179,7 +179,7 @@ def speed_words(results: Results, ours: list[Row]) -> list[str]:
     loads = [row.load for row in results.rows if row.machine == machine]
     cores = [row.facts["cores"] for name in ("hideseek", *PEERS) for row in results.of(name)]
     return [
-        f"{gaps}{others}. By least squares time grows so: {'; '.join(growth_words(results))}.",
+        f"{gaps}{others}. By least squares, time grows as follows: {'; '.join(growth_words(results))}.",
         f"{ours[0].facts['imported']:.0f} MB of the memory is Python and its libraries.",
         f"One thread of {machine}; {versions}; {ours[0].at[:10]}, load average {min(loads)} to {max(loads)}.",
         f"Each process had {min(cores):.2f} to {max(cores):.2f} of a core.",

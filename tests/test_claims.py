@@ -64,7 +64,7 @@ def test_the_readme_counts_who_leads():
         f"geo-indistinguishable noise with distortion on {cabs[DISTORTED]}; against one who also knows what is "
         f"released later (smoother) Blahut-Arimoto leaves most on {later[BITS]} and the codebook on {later[OURS]}. Of "
         f"six synthetic people the codebook leads on {people[OURS]} and {leads('person', 'smoother')[OURS]}. The best "
-        "mechanism for single places, attacked along a way, falls behind planar Laplace noise on "
+        "mechanism for single places, attacked along a trajectory, falls behind planar Laplace noise on "
         f"{behind_noise('person')} of these people, and on {behind_noise('cab')} cab."
     ) in README
 

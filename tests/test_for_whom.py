@@ -111,7 +111,7 @@ def test_the_report_of_the_demo_says_that_the_bound_is_not_about_the_codebook(de
     errors = np.full(4, 600.0)
     section = foresight_section({outlook: Ahead(one, errors) for outlook, one in demo.foresight.items()})
     assert f"no mechanism which keeps the budget {EVERY} keeps more than 66%, 654 of 987 m" in section.text
-    assert "the release that it remembers only, so this bound is not about it" in section.text
+    assert "only given the release that it remembers, so this bound does not hold for it" in section.text
 
 
 @pytest.mark.parametrize("path", ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])

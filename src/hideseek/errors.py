@@ -149,7 +149,7 @@ class CodebookError(HideseekError, ValueError):
 
 
 class PlanError(HideseekError, ValueError):
-    """A stored plan is damaged, of another version, or a planner belongs to another game: plan anew."""
+    """A stored plan is damaged, of another version, or a planner belongs to another game: make a new plan."""
 
 
 class StateError(HideseekError):

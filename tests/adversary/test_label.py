@@ -314,7 +314,7 @@ def test_asking_more_often_at_some_places_reveals_more_than_the_label(run, tmp_p
     commands += [("plan", "me.json", "--walks", 1, "--accesses", 20)]
     for command in commands:
         told_plainly, for_machines = run(*command)[1], json.loads(run(*command, "--json")[1])
-        assert "tell nothing about the place" in " ".join(told_plainly.split())
+        assert "reveal nothing about the place" in " ".join(told_plainly.split())
         assert for_machines["assumption"] == ASSUMPTION
 
 

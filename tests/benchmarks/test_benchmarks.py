@@ -160,7 +160,7 @@ def test_the_capacity_page_is_computed_from_the_results():
     results = Results({}, rows)
     assert "At 18 places 75% of the time is design, 50% is HiGHS, and 2.5% is the disk." in parts_block(results)
     assert "From 9 to 18 places, time grows as places^2.0 and the codebook as places^1.0." in parts_block(results)
-    assert "| core-seconds a design, mean | 36 |" in user_block(results)
+    assert "| core-seconds per design, mean | 36 |" in user_block(results)
     city = city_block(results)
     assert "| city, 10^6 users | 10,000 | 7,790 to 12,210 | 49 | 102.8 | 31 GB | 120 GB | 2,000,000 |" in city
     assert "7 GB of memory for as many workers" in city

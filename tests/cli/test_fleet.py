@@ -54,7 +54,7 @@ def test_the_fleet_is_told_in_words(run, undisturbed, city):
     assert "labels.parquet" in out
     facts = json.loads(run("fleet", city, "--out", undisturbed, *WORDS, "--json")[1])
     for told in (" ".join(out.split()), facts["assumption"]):
-        assert "times of the accesses tell nothing about the place" in told
+        assert "times of the accesses reveal nothing about the place" in told
 
 
 def test_the_command_hands_every_option_over(run, monkeypatch):

@@ -124,14 +124,14 @@ def test_a_radius_is_in_the_unit_of_the_quality_and_its_cost_is_told(run, traces
     status, out, err = run(*words)
     assert status == 0, err
     assert "2e+06 m²" in out
-    assert f"{found['optimality_gap']:.2%} of what could be" in out
+    assert f"{found['optimality_gap']:.2%} of the bound" in out
 
 
 def test_a_radius_that_allows_the_truth_only_is_told_as_such(run, traces):
     status, out, err = run("solve", traces, "--grid", "4x6", "--radius", "1")
     assert status == 0, err
     assert "the radius costs at most" in out
-    assert "100.00% of what could be" in out
+    assert "100.00% of the bound" in out
 
 
 def test_breakpoints_on_request(run, traces):
@@ -158,7 +158,7 @@ def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
     assert 0 < label["kept"] <= 1
     page = (tmp_path / "seen" / "report.html").read_text()
     assert page.count("data:image/svg+xml;base64,") == 5
-    for heading in ("A day through a device", "What the adversary made of it", "The label", "Planning ahead"):
+    for heading in ("A day through a device", "What the adversary believes", "The label", "Planning ahead"):
         assert heading in page
     book = Codebook.load(tmp_path / "seen" / "person.hideseek")
     assert book.deployed.worst_loss <= book.budget

@@ -52,14 +52,14 @@ def test_plan_tells_it_in_words_too(run, profile):
     assert status == 0, err
     assert re.search(r"at least \d+\.\d% of what any mechanism can reach that keeps this budget given every rel", out)
     for word in (
-        "at most, budget given all",
-        "at most, budget on average",
+        "bound of the cuts",
+        "ceiling",
         "kept of the ceiling",
         "cuts",
         " ± ",
     ):
         assert word in out
-    assert "tells where its user goes" in out
+    assert "reveals where its user goes" in out
 
 
 def test_the_two_bounds_are_shown_while_they_converge(run, profile, monkeypatch):

@@ -94,10 +94,10 @@ def pairs(*items) -> dict:
 
 HEADERS = {
     "newer": (put("hideseek_codebook", 3), r"newer hideseek \(format 3\)"),
-    "a chain in an older version": (put("hideseek_codebook", 1), "tensors that nothing needs"),
+    "a chain in an older version": (put("hideseek_codebook", 1), "unknown tensors"),
     "no chain": (lambda d, t: t.pop("chain.transition"), r"chain.transition is missing"),
     "a gap without its case": (lambda d, t: d["deployed"].pop("gap_worst_case"), "gaps"),
-    "version 0": (put("hideseek_codebook", 0), "never was"),
+    "version 0": (put("hideseek_codebook", 0), "unknown version"),
     "version as text": (put("hideseek_codebook", "1"), "Expected `int`"),
     "huge version": (put("hideseek_codebook", 10**400), "header"),
     "extra field": (put("extra", 1), "unknown field"),
@@ -206,12 +206,12 @@ HEADERS = {
     },
     "deployed loss": (put("deployed", "worst_loss", 0.2), "the budget is 0.1"),
     "deployed gap loss": (put("deployed", "gap_worst_loss", 0.2), "the budget is 0.1"),
-    "deployed mean above worst": (put("deployed", "worst_loss", 0.01), "is said to be better"),
-    "deployed worst above mean": (put("deployed", "privacy", 0.0), "is said to be better"),
-    "deployed better than the prior": (put("deployed", "privacy", 5.0), "is said to be better"),
-    "gap better than the prior": (put("deployed", "gap_privacy", 5.0), "is said to be better"),
-    "second access better than the prior": (put("deployed", "second_privacy", 5.0), "is said to be better"),
-    "deployed better than its start": (put("deployed", "worst_privacy", 0.0999999), "is said to be better"),
+    "deployed mean above worst": (put("deployed", "worst_loss", 0.01), "the deployed run exceed"),
+    "deployed worst above mean": (put("deployed", "privacy", 0.0), "the deployed run exceed"),
+    "deployed better than the prior": (put("deployed", "privacy", 5.0), "the deployed run exceed"),
+    "gap better than the prior": (put("deployed", "gap_privacy", 5.0), "the deployed run exceed"),
+    "second access better than the prior": (put("deployed", "second_privacy", 5.0), "the deployed run exceed"),
+    "deployed better than its start": (put("deployed", "worst_privacy", 0.0999999), "the deployed run exceed"),
     "deployed gap without": (put("deployed", "gap_privacy", None), "gaps"),
 }
 

@@ -48,9 +48,12 @@ def shifted(by: int):
         (offsets("0.attack.price", -8, 0), "header"),
         (offsets("0.attack.price", 2**63, 2**63), "header"),
         (shifted(2), "overlap"),
-        (lambda h: h["0.attack.price"].update(shape=[2**31]), "another size"),
+        (lambda h: h["0.attack.price"].update(shape=[2**31]), "does not fit its shape"),
         (lambda h: h["0.attack.price"].update(shape=[2**33]), "header"),
-        (lambda h: h["0.histories"].update(shape=[2**31, 2**31]), "another size"),  # 2^63 entries, of which 2^64 bytes
+        (
+            lambda h: h["0.histories"].update(shape=[2**31, 2**31]),
+            "does not fit its shape",
+        ),  # 2^63 entries, of which 2^64 bytes
         (lambda h: h["0.histories"].update(shape=[2**31, 0]), "fit together"),
         (lambda h: h["0.histories"].update(shape=[0, 0]), "fit together"),
         (lambda h: h["0.histories"].update(shape=[1, 0, 1]), "header"),
@@ -65,7 +68,7 @@ def test_tensors_that_lie_wrongly_are_refused(change, message):
 
 
 TENSORS = {
-    "unused": (lambda d, t: t.update({"9.attack.price": ["F64", [0], b""]}), "nothing needs"),
+    "unused": (lambda d, t: t.update({"9.attack.price": ["F64", [0], b""]}), "unknown tensors"),
     "missing": (lambda d, t: t.pop("2.attack.price"), "missing"),
     "other type": (tensor("2.attack.price", lambda own: own, "U64"), "another type"),
     "other dimensions": (tensor("2.attack.price", lambda own: own[None]), "another type"),

@@ -148,12 +148,12 @@ def test_the_command_prints_rows_for_machines(run, tmp_path):
     for row in found["rows"]:
         assert {"mechanism", "window", "filter", "smoother", "viterbi", "quality_loss"} <= row.keys()
     assert {row["mechanism"] for row in found["rows"]} > {rival.name for rival in RIVALS}
-    assert "tell nothing about the place" in found["assumption"]
+    assert "reveal nothing about the place" in found["assumption"]
     status, out, err = run("compare", "--data", "town.json", "--accesses", 3, "--workers", 1, "--budget", "10%")
     assert status == 0, err
     assert "report.html" in out
     assert "planar Laplace" in out
-    assert "tell nothing about the place" in out
+    assert "reveal nothing about the place" in out
 
 
 @pytest.mark.parametrize(

@@ -318,7 +318,7 @@ def test_a_study_says_for_whom_its_bound_holds_and_what_it_assumes(run, asked, t
     for text in (told, facts["bound_holds_for"], page):
         assert "keep the budget given every release. For a codebook only the ceiling holds." in text
     for text in (told, facts["assumption"], page):
-        assert "tell nothing about the place" in text
+        assert "reveal nothing about the place" in text
 
 
 @pytest.mark.parametrize(

@@ -200,15 +200,15 @@ def test_cuts_that_promise_little_do_not_lower_the_bound():
     ids=["moves", "places", "step", "no places", "fewer places"],
 )
 def test_a_profile_that_changed_under_a_stored_plan_is_told(file, changed):
-    with pytest.raises(PlanError, match=r"another profile\. Plan anew"):
+    with pytest.raises(PlanError, match=r"another profile\. Make a new plan"):
         load_plan(file, changed)
 
 
 def test_a_planner_of_another_game_is_not_written_or_used(tmp_path):
     other = BeliefGame.of(PROFILE, privacy=distance(REGIONS), quality=hamming(), budget=0.3)
-    with pytest.raises(PlanError, match="Plan anew"):
+    with pytest.raises(PlanError, match="Make a new plan"):
         save_plan(other, PLANNER, tmp_path / "a.plan")
-    with pytest.raises(PlanError, match="Plan anew"):
+    with pytest.raises(PlanError, match="Make a new plan"):
         Player(other, PLANNER)
     assert not list(tmp_path.iterdir())
 
@@ -281,7 +281,7 @@ def transitions(*at, value):
 
 HOSTILE = {
     "newer": (put("hideseek_plan", 3), "newer hideseek"),
-    "a proof in an older version": (put("hideseek_plan", 1), "nothing needs"),
+    "a proof in an older version": (put("hideseek_plan", 1), "unknown tensors"),
     "a proof of the next access": (put("outlook", "look-ahead"), "has no proof"),
     "no price": (lambda d, t: t.pop("proof.price"), "price is missing"),
     "a negative price": (part("proof.price", lambda own: own - 1e9), "not positive"),
@@ -320,7 +320,7 @@ HOSTILE = {
     "cuts too wide": (cuts(lambda c: np.c_[c, c]), "states"),
     "cuts of the plain": (put("outlook", "plain"), "cuts"),
     "no cuts": (lambda d, t: t.pop("cuts"), "cuts is missing"),
-    "more": (lambda d, t: t.update(more=["U32", [0], b""]), "nothing needs"),
+    "more": (lambda d, t: t.update(more=["U32", [0], b""]), "unknown tensors"),
     "not a number": (transitions(0, 0, value=np.nan), "sum to 1"),
     "negative": (transitions(0, slice(2), value=[-0.1, 1.0]), "sum to 1"),
     "other moves": (transitions(0, slice(2), value=[0.6, 0.3]), "another"),

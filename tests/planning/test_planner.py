@@ -28,7 +28,7 @@ def test_the_bound_of_the_future_is_concave_and_positively_homogeneous(one, othe
 
 def test_a_planner_of_another_game_is_not_used():
     for other in ("sacrifice", "every second", "next"):
-        with pytest.raises(PlanError, match="Plan anew"):
+        with pytest.raises(PlanError, match="Make a new plan"):
             Player(game(other), trained("line"))
 
 

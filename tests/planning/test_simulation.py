@@ -186,7 +186,7 @@ def test_what_cannot_be_simulated_is_refused(change, said):
 
 
 def test_a_planner_of_another_game_is_not_followed():
-    with pytest.raises(PlanError, match="Plan anew"):
+    with pytest.raises(PlanError, match="Make a new plan"):
         follow(game(budget=0.2), plan(game(), outlook="plain"))
 
 

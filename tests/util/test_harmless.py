@@ -54,7 +54,7 @@ def test_names_of_users_places_and_files_are_shown(run, city, tmp_path):
     assert_harmless(out, err)
     assert joined(out).startswith(SHOWN)
     assert r"[/home]\x1b[2J" in out
-    assert f"{SHOWN.replace('/', '|')}.json. It tells where {SHOWN} goes" in out
+    assert f"{SHOWN.replace('/', '|')}.json. It reveals where {SHOWN} goes" in out
     status, out, err = run("solve", f"{evil}.json", "--out", f"{evil}.csv")
     assert status == 0, err
     assert_harmless(out, err)

@@ -133,5 +133,5 @@ def likeliest_path(run: Run, read: Forward) -> list[IntArray]:
 
 
 def no_row() -> CodebookError:
-    """Something can be exposed that the codebook does not go on from."""
+    """A release is possible after which the codebook has no row."""
     return CodebookError("A table has no row for a history that can happen.")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 FAR = 3.0  # half-widths of an interval; further off is no matter of chance (about six standard errors)
 ROUNDING = 1e-9
-ASSUMPTION = "Assumed: the times of the accesses tell nothing about the place."
+ASSUMPTION = "Assumed: the times of the accesses reveal nothing about the place."
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def correlation_aware_error(profile: Profile, mechanism: Mechanism, *, privacy: 
     Parameters
     ----------
     profile, mechanism
-        How the person moves, and the table f[place, release] that is used anew at every step.
+        How the person moves, and the table f[place, release] that is used at every step.
     privacy
         The metric of the error.
 

@@ -195,7 +195,7 @@ def attack(
     Parameters
     ----------
     exposer, profile
-        A codebook; or a mechanism f[place, release] that is used anew at every step; or a policy that adapts to what
+        A codebook; or a mechanism f[place, release] that is used at every step; or a policy that adapts to what
         it exposed. And how the person moves.
     adversary
         What the guesses rest on.

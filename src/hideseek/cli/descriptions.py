@@ -20,7 +20,7 @@ from hideseek.solvers.certificate import relative_gap
 from hideseek.solvers.solution import Solution
 from hideseek.util.estimates import Estimate
 
-HABITS = "It tells where its user goes and how; whoever has it knows as much as the strongest adversary."
+HABITS = "It reveals where its user goes and how. Anyone who has it knows as much as the strongest adversary."
 
 
 def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> Iterable[tuple[str, str]]:
@@ -29,15 +29,15 @@ def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
     yield "no mechanism exceeds", f"{solution.bound:.6g} {d_p.unit}".strip()
     if solution.within < solution.bound:
         yield "none within the radius exceeds", f"{solution.within:.6g} {d_p.unit}".strip()
-        yield "the radius costs at most", f"{solution.optimality_gap:.2%} of what could be"
+        yield "the radius costs at most", f"{solution.optimality_gap:.2%} of the bound"
         gap = relative_gap(solution.privacy, solution.within, game.prior_risk)
-        yield "relative gap within it", f"{gap:.1e} ({solution.status})"
+        yield "optimality gap within it", f"{gap:.1e} ({solution.status})"
     else:
-        yield "relative gap", f"{solution.optimality_gap:.1e} ({solution.status})"
+        yield "optimality gap", f"{solution.optimality_gap:.1e} ({solution.status})"
     yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
     yield "one more unit of loss adds", f"{solution.price:.3g}"
-    yield "with nothing exposed", f"{game.prior_risk:.6g} {d_p.unit}".strip()
-    yield "solved by", f"{solution.method}, {solution.iterations} rounds"
+    yield "prior risk (no release)", f"{game.prior_risk:.6g} {d_p.unit}".strip()
+    yield "solved by", f"{solution.method}, {solution.iterations} round{'s' * (solution.iterations != 1)}"
 
 
 def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> dict[str, object]:
@@ -68,9 +68,9 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
     run = f"{done.accesses} accesses, until nothing changes" if done.settled else f"the first {done.accesses} accesses"
     unbroken = "none, withholds" if looks_back(scenario) else "any length"
     words = [
-        ("protects", f"the true places at {named_offsets(scenario.target)}"),
-        ("exposes", f"places at {named_offsets(scenario.release)}, {access} of {codebook.step}"),
-        ("remembers: its history", f"releases at {named_offsets(scenario.seen)}" if scenario.seen else "no release"),
+        ("protects", f"the true places: {named_offsets(scenario.target)}"),
+        ("exposes", f"places: {named_offsets(scenario.release)}; {access} of {codebook.step}"),
+        ("remembers (its history)", f"releases: {named_offsets(scenario.seen)}" if scenario.seen else "no release"),
         ("error is measured as", named(codebook.privacy)),
         ("loss is measured as", named(codebook.quality)),
         ("certified over", run),
@@ -78,7 +78,7 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         ("privacy, worst history", f"{done.worst_privacy:.6g} {d_p}".strip()),
         ("loss, on average", f"{done.quality_loss:.6g} {d_q}".strip()),
         ("loss, worst history", f"{done.worst_loss:.6g} of {codebook.budget:.6g} {d_q}".strip()),
-        ("goes on after a gap of", f"up to {len(codebook.gaps) + 1} accesses" if codebook.gaps else unbroken),
+        ("continues after a gap of", f"up to {len(codebook.gaps) + 1} accesses" if codebook.gaps else unbroken),
     ]
     if codebook.gaps:
         words.append(("privacy after a gap", f"at least {done.gap_privacy:.6g} {d_p} on average".replace("  ", " ")))
@@ -86,10 +86,10 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         words.append(("loss, worst after a gap", f"{loss}, {gap_words(done.gap_worst_case)}"))
         words.append(("after two gaps in a row", "not certified unless the run has settled between them"))
     chosen, plain = done.second_privacy, done.plain_second_privacy
-    second = f"{chosen:.6g} at access 2; the solver's own {plain:.6g}, not verified"
-    words.append(("by choice among optima", second))
+    second = f"{chosen:.6g} by choice among optima; {plain:.6g} with the solver's own, not verified"
+    words.append(("privacy at access 2", second))
     words.append(("given every release", "the loss may exceed the budget: see evaluate"))
-    words.append(("assumed", "access times tell nothing about the place"))
+    words.append(("assumed", "access times reveal nothing about the place"))
     return words
 
 
@@ -135,20 +135,20 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
 def plan_words(game: BeliefGame, planner: Planner, found: Foresight) -> list[tuple[str, str]]:
     """A plan in plain words."""
     d_p, d_q = game.privacy.unit, game.quality.unit
-    smoothed = [] if found.smoother is None else [("of one who knows later ones too", found.smoother.in_words())]
+    smoothed = [] if found.smoother is None else [("expected error of the smoother", found.smoother.in_words())]
     return [
-        ("protects", f"the true places at {named_offsets(game.scenario.target)}"),
-        ("looks", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
+        ("protects", f"the true places: {named_offsets(game.scenario.target)}"),
+        ("planner", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
         ("error is measured as", named(game.privacy)),
         ("loss is measured as", named(game.quality)),
         ("expected error of the filter", f"{found.filter.in_words()} {d_p}".strip()),
         *((name, f"{words} {d_p}".strip()) for name, words in smoothed),
-        ("at most, budget given all", f"{found.bound:.6g} {d_p}, by the cuts".replace(" ,", ",")),
-        ("at most, budget on average", f"{found.ceiling:.6g} {d_p}, the ceiling".replace(" ,", ",")),
+        ("bound of the cuts", f"{found.bound:.6g} {d_p}, if the budget holds given every release".replace(" ,", ",")),
+        ("ceiling", f"{found.ceiling:.6g} {d_p}, if the budget holds on average".replace(" ,", ",")),
         ("kept of the ceiling", found.kept.in_words()),
         ("quality loss, on average", f"{found.quality_loss.in_words()} {d_q}".strip()),
         ("quality loss, worst history", f"{found.worst_loss:.6g} of {game.budget:.6g} {d_q}".strip()),
-        ("assumed", "access times tell nothing about the place"),
+        ("assumed", "access times reveal nothing about the place"),
         ("accesses simulated", str(found.accesses)),
         ("cuts", str(len(planner.cuts))),
     ]
@@ -203,7 +203,7 @@ def label_facts(label: Label) -> dict[str, object]:
 
 
 def stage_rows(codebook: Codebook) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The stages of a codebook, worked out again: a header, and one row per stage."""
+    """The stages of a codebook, computed again: a header, and one row per stage."""
     d_p, d_q = codebook.privacy.unit, codebook.quality.unit
     header = ("stage", "histories", f"privacy {d_p}".strip(), "no table exceeds", f"worst loss {d_q}".strip())
     return header, [

@@ -61,7 +61,7 @@ def profile_of(source: Path, user: str | None, grid: str | None, step: str | Non
         if user or grid or step:
             way_out = "A profile has its own; learn another one."
             raise broken_rule(
-                "user, grid, step", "the command", "given with traces only", f"with {source.name}", way_out
+                "user, grid, step", "the command", "given with traces only", f"the profile {source.name}", way_out
             )
         return load_profile(source)
     traces, _ = traces_of(source, user)

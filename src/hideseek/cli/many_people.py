@@ -15,7 +15,6 @@ from hideseek.cli.options import (
     AsJson,
     Box,
     Budget,
-    GridSize,
     Privacy,
     Quality,
     Report,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
     from hideseek.fleet.run import Fleet
 
 commands = typer.Typer()
-OTHERS = "Each tells where its user goes and how: keep them as private as traces."
+OTHERS = "Each reveals where its user goes and how: keep them as private as traces."
 
 
 @commands.command("reproduce", epilog="Example: hideseek reproduce --data cabspotting/ --users 10 --out paper")
@@ -45,7 +44,7 @@ def reproduce_command(
     users: Annotated[int, typer.Option(help="How many users to draw.")] = 10,
     box: Box = None,
     folder: Report = Path("hideseek-reproduction"),
-    seed: Annotated[int, typer.Option(help="Which users.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed by which users are drawn.")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
@@ -58,7 +57,7 @@ def reproduce_command(
     if synthetic == (data is not None):
         got = "both" if synthetic else "none of them"
         raise broken_rule("data and synthetic", "reproduce", "given one at a time", got)
-    folder.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before the work
+    folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     with bar("reproducing") as advance:
         source, traces, grid, clock = users_from(data, users, box, seed)
         found = reproduce(traces, grid, users=users, seed=seed, clock=clock, workers=workers, progress=advance)
@@ -110,18 +109,23 @@ def compare_command(
     budget: Budget = "20%",
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
-    accesses: Annotated[int, typer.Option(help="Accesses of the run that is attacked.")] = 50,
-    walks: Annotated[int, typer.Option(help="Walks to simulate where enumeration does not fit.")] = 200,
-    seed: Annotated[int, typer.Option(help="Which walks.")] = 0,
+    accesses: Annotated[int, typer.Option(help="Length of the run, in accesses.")] = 50,
+    walks: Annotated[
+        int, typer.Option(help="Walks to simulate where there are too many sequences to enumerate.")
+    ] = 200,
+    seed: Annotated[int, typer.Option(help="Seed of the random walks.")] = 0,
     workers: Workers = None,
     user: User = None,
-    grid: GridSize = None,
+    grid: Annotated[
+        str | None,
+        typer.Option(help=f"ROWSxCOLUMNS around the traces; if not given, {GRID} or coarser, for at most 30 places."),
+    ] = None,
     step: Step = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare all known mechanisms at equal loss of quality, against the same adversaries who remember releases.
 
-    Traces are learned from on a grid of at most 30 visited places, unless --grid says otherwise.
+    A profile is learned from traces on a grid with at most 30 visited places, unless --grid says otherwise.
     """
     from hideseek.adversary.label import ASSUMPTION
     from hideseek.cli.inputs import FEW_PLACES, coarse_profile_of, metrics_of, profile_of
@@ -133,7 +137,7 @@ def compare_command(
     from hideseek.model.scenario import Scenario
     from hideseek.storage.profile_file import is_profile
 
-    folder.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before the work
+    folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     quick = grid is None and not is_profile(source)
     profile = coarse_profile_of(source, user, step) if quick else profile_of(source, user, grid, step)
     if profile.places > FEW_PLACES:
@@ -178,14 +182,16 @@ def study_command(
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     box: Box = None,
-    folder: Annotated[Path | None, typer.Option("--out", help="Folder for a report; none is written without.")] = None,
-    seed: Annotated[int, typer.Option(help="Which users, and which walks.")] = 0,
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="Folder for a report; by default none is written.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed by which users and walks are drawn.")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure what planning ahead is worth: planners against an adversary who remembers every release.
 
-    How long it will take is told before it starts.
+    The command first says how long it will take.
     """
     from hideseek.adversary.label import ASSUMPTION
     from hideseek.cli.inputs import users_from
@@ -195,7 +201,7 @@ def study_command(
     from hideseek.planning.simulation import FOR_WHOM
 
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before the work
+        folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     with bar("studying") as advance:
         source, traces, grid, clock = users_from(data, users, box, seed)
         found = study(
@@ -228,12 +234,13 @@ def fleet_command(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Traces of many users: a file, a folder, an archive.")],
     folder: Annotated[str, typer.Option("--out", help="Folder for the results, or an address such as s3://...")],
     privacy: Annotated[
-        list[MetricName], typer.Option(help=f"How the adversary's error is measured: {METRICS}; may be given again.")
+        list[MetricName],
+        typer.Option(help=f"How the adversary's error is measured: {METRICS}; may be given several times."),
     ] = [MetricName.EUCLID],
     quality: Quality = MetricName.SQUARED,
     budget: Annotated[
         list[str],
-        typer.Option(help=f"Expected loss allowed per access: a number, or {BUDGET}; may be given again."),
+        typer.Option(help=f"Expected loss allowed per access: a number, or {BUDGET}; may be given several times."),
     ] = ["20%"],
     grid: Annotated[str, typer.Option(help="ROWSxCOLUMNS of the grid.")] = GRID,
     box: Annotated[
@@ -241,16 +248,18 @@ def fleet_command(
     ] = None,
     step: Annotated[str, typer.Option(help="Length of a time step.")] = STEP,
     memory: Annotated[int, typer.Option(help="Releases that the adversary remembers.")] = 1,
-    gaps: Annotated[int, typer.Option(help="Longest gap, in accesses, after which to go on; 1: no missed access.")] = 1,
+    gaps: Annotated[
+        int, typer.Option(help="Longest gap, in accesses, after which a device continues; 1 means none missed.")
+    ] = 1,
     workers: Workers = None,
     engine: Annotated[str, typer.Option(help="Worker backend: joblib (this machine) or dask://HOST:PORT.")] = "joblib",
     as_json: AsJson = False,
 ) -> None:
     """Design a codebook for every user in a data set, and write one table of labels.
 
-    Started again, an interrupted run goes on. Users whose data cannot be used stand in the table with the reason; the
-    exit status is 1 if there are no others. Users are told apart by a column of a CSV file, by the file name, or by the
-    folder where the same file name occurs in several.
+    The same command continues an interrupted run. A user whose data cannot be used has a row with the reason; the exit
+    status is 1 if nobody could be protected. Users are told apart by a column of a CSV file, by the file name, or by
+    the folder if several folders have a file of the same name.
     """
     from dataclasses import asdict
 
@@ -267,7 +276,7 @@ def fleet_command(
         with bar("fleet") as advance:
             found = run_fleet(data, folder, job=job, workers=workers, engine=engine, progress=advance)
     except KeyboardInterrupt:
-        note("Interrupted. The same command goes on where this one was.")
+        note("Interrupted. Run the same command again to continue.")
         raise
     if as_json:
         print_json(asdict(found) | {"assumption": ASSUMPTION})

@@ -40,10 +40,10 @@ commands = typer.Typer()
 @commands.command(epilog="Example: hideseek demo --out my-demo")
 def demo(
     folder: Report = Path("hideseek-demo"),
-    seed: Annotated[int, typer.Option(help="Which synthetic person.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the synthetic person.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Do the whole job for one synthetic person, and write a report with figures."""
+    """Run every part for one synthetic person, and write a report with figures."""
     from hideseek.experiments.demo import run_demo, table_of
     from hideseek.experiments.wording import foresight_table
     from hideseek.planning.simulation import FOR_WHOM
@@ -84,7 +84,7 @@ def learn(
     source: Annotated[Path, typer.Argument(metavar="TRACES", help="A file, a folder or an archive of traces.")],
     profile_path: Annotated[Path, typer.Option("--out", help="The profile file to write.")] = Path("profile.json"),
     user: User = None,
-    one_person: Annotated[bool, typer.Option("--one-person", help="All traces are of one person.")] = False,
+    one_person: Annotated[bool, typer.Option("--one-person", help="All traces belong to one person.")] = False,
     grid: GridSize = None,
     box: Annotated[str | None, typer.Option(help="Edges of the grid in degrees: SOUTH,NORTH,WEST,EAST.")] = None,
     places: Annotated[Path | None, typer.Option(help="CSV with latitude,longitude: places instead of a grid.")] = None,
@@ -134,7 +134,7 @@ def show_profile(profile: MarkovProfile, who: str, path: Path, as_json: bool) ->
     ]
     header = ("place", "share of time", "latitude", "longitude")
     print_table(f"{who}: {profile.places} places, the busiest", header, rows)
-    say("The profile, readable by you only: ", (str(path), "bold"), f". It tells where {who} goes: keep it private.")
+    say("The profile, readable by you only: ", (str(path), "bold"), f". It reveals where {who} goes: keep it private.")
 
 
 @commands.command("solve", epilog="Example: hideseek solve abboip.json --budget 20% --out mechanism.csv")
@@ -144,13 +144,17 @@ def solve_command(
     protect: OneAccess = Protect.PLACE,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
-    tolerance: Annotated[float, typer.Option(help="Relative gap to prove.")] = 1e-6,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds after which to return the gap reached.")] = None,
+    tolerance: Annotated[float, typer.Option(help="Optimality gap to prove.")] = 1e-6,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds after which to stop, with the optimality gap reached so far.")
+    ] = None,
     radius: Annotated[
-        float | None, typer.Option(help="Most that a release may lose, in the unit of the quality: m², m or a share.")
+        float | None,
+        typer.Option(help="Largest loss of any single release, in the unit of the quality metric (m² by default)."),
     ] = None,
     hardware: Annotated[
-        str | None, typer.Option(help="Hardware for torch, such as cuda, for a large map and a tolerance such as 0.01.")
+        str | None,
+        typer.Option(help="Where torch computes, such as cuda; for large maps and a tolerance such as 0.01."),
     ] = None,
     table_path: Annotated[Path | None, typer.Option("--out", help="CSV file for the mechanism's table.")] = None,
     attack_path: Annotated[Path | None, typer.Option("--attack", help="CSV file for the best attack on it.")] = None,

@@ -1,4 +1,4 @@
-"""Options that several commands share, with their help; what they mean is worked out in :mod:`hideseek.cli.inputs`."""
+"""Options that several commands share, with their help; their meaning is in :mod:`hideseek.cli.inputs`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROTECT = (
 METRICS = "hamming (whether places differ), euclid (in metres), squared (in square metres)"
 BUDGET = "a percentage of the saturating budget, at which releases reveal nothing"
 
-OneAccess = Annotated[Protect, typer.Option("--protect", help=f"{PROTECT}.")]
+OneAccess = Annotated[Protect, typer.Option("--protect", help=f"{PROTECT}. The others need design or plan.")]
 ThroughTime = Annotated[
     Protect,
     typer.Option(

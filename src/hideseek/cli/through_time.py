@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
     from hideseek.util.estimates import Estimate
 
 commands = typer.Typer()
-COMPARED = 100  # accesses, and walks, to tell what planning ahead gains
+COMPARED = 100  # accesses, and walks, to measure what planning ahead gains
 WITHHELD = {
     "clock": "a later step was answered already. If the clock was wrong then, only a new --state helps.",
     "not due": "the service is not due at this step.",
@@ -61,12 +61,14 @@ def design_command(
         int, typer.Option(help="Releases that the adversary remembers, with --protect place and trajectory.")
     ] = 1,
     every: Every = 2,
-    first_stages: Annotated[int | None, typer.Option(help="First accesses that get tables of their own.")] = None,
-    gaps: Annotated[int, typer.Option(help="Longest gap, in accesses, after which to go on; 1: no missed access.")] = 1,
+    first_stages: Annotated[int | None, typer.Option(help="How many first accesses get their own tables.")] = None,
+    gaps: Annotated[
+        int, typer.Option(help="Longest gap, in accesses, after which a device continues; 1 means none missed.")
+    ] = 1,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     farsighted: Annotated[
-        bool, typer.Option("--farsighted", help="Plan ahead, and tell what that gains; takes several times as long.")
+        bool, typer.Option("--farsighted", help="Plan ahead, and measure the gain; takes several times as long.")
     ] = False,
     workers: Workers = None,
     user: User = None,
@@ -79,7 +81,7 @@ def design_command(
     from hideseek.designing.designer import design
     from hideseek.game.budget import budget_through_time
 
-    path.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before the work
+    path.parent.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     profile, scenario = profile_of(source, user, grid, step), scenario_of_codebook(protect, memory, every)
     d_p, d_q = metrics_of(profile, privacy, quality)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
@@ -134,7 +136,7 @@ def show_design(codebook: Codebook, gain: Estimate | None, path: Path, as_json: 
 def inspect_command(path: CodebookFile, as_json: AsJson = False) -> None:
     """Verify a codebook, and describe what it holds.
 
-    All that it claims is worked out again from the tables and the profile in the file, missed accesses included.
+    Everything that it claims is computed again from the tables and the profile in its file, missed accesses included.
     """
     from hideseek.cli.descriptions import HABITS, codebook_facts, codebook_words, stage_rows
     from hideseek.codebook.codebook import Codebook
@@ -155,7 +157,7 @@ def inspect_command(path: CodebookFile, as_json: AsJson = False) -> None:
         "verified" if verified else "claimed by its designer and not verified, as it holds no profile (hideseek 0.1.0)"
     )
     print_table(f"{path.name}, {size}: {what}", ("", ""), codebook_words(codebook))
-    print_table("Its stages, worked out again from the stored integers", *stage_rows(codebook))
+    print_table("Its stages, computed again from the stored integers", *stage_rows(codebook))
     say(("Keep it private.", "bold yellow"), f" {HABITS}")
 
 
@@ -163,10 +165,12 @@ def inspect_command(path: CodebookFile, as_json: AsJson = False) -> None:
 def evaluate_command(
     path: CodebookFile,
     source: Annotated[Path, typer.Argument(metavar="PROFILE", help="The profile made by learn, or another one.")],
-    accesses: Annotated[int, typer.Option(help="Accesses of the run that the label is about.")] = 200,
-    walks: Annotated[int, typer.Option(help="Walks to simulate where enumeration does not fit.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Which walks.")] = 0,
-    beside: Annotated[Path | None, typer.Option(help="Another codebook, to tell the gain over it.")] = None,
+    accesses: Annotated[int, typer.Option(help="Length of the run, in accesses.")] = 200,
+    walks: Annotated[
+        int, typer.Option(help="Walks to simulate where there are too many sequences to enumerate.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the random walks.")] = 0,
+    beside: Annotated[Path | None, typer.Option(help="Another codebook; the gain over it is shown.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute the honest label: the privacy that is left against adversaries who remember every release."""
@@ -198,7 +202,7 @@ def evaluate_command(
 )
 def expose_command(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A codebook made by design; with --live, a plan.")],
-    state: Annotated[Path, typer.Option(help="The device's own file: what was exposed so far.")],
+    state: Annotated[Path, typer.Option(help="The device's state file, which holds what was exposed so far.")],
     latitude: Annotated[str | None, typer.Option(help="Where you are, in degrees.")] = None,
     longitude: Annotated[str | None, typer.Option(help="Where you are, in degrees.")] = None,
     at: Annotated[str | None, typer.Option(help="When, in ISO 8601 with offset; now if not given.")] = None,
@@ -217,17 +221,17 @@ def expose_command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print what to expose now instead of where you are; ask as often as you like.
+    """Print what to expose now instead of the true place; a step has one answer, however often you ask.
 
     Without --latitude and --longitude, one line LATITUDE,LONGITUDE is read from the standard input, which other users
-    of the machine do not see. The exit status is 3 where nothing is to be exposed.
+    of the machine do not see. The exit status is 3 if nothing may be exposed.
     """
     from datetime import UTC, datetime
 
     from hideseek.cli.inputs import point_from, point_line
 
     if live and (ahead or restart):
-        way_out = "A live device plans for itself, and goes on after any number of missed accesses."
+        way_out = "A live device plans for itself, and continues after any number of missed accesses."
         raise broken_rule("--live", "expose", "given without --ahead and --restart", "one of them", way_out)
     if floor is not None and not live:
         raise broken_rule("floor", "expose", "given with --live only", floor)
@@ -294,14 +298,22 @@ def plan_command(
     every: Every = 2,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
-    outlook: Annotated[Outlook, typer.Option(help="How far to look ahead.")] = Outlook.FAR_SIGHTED,
+    outlook: Annotated[
+        Outlook,
+        typer.Option(
+            help="How far to look ahead: plain and secondary not at all, look-ahead one access, far-sighted all."
+        ),
+    ] = Outlook.FAR_SIGHTED,
     mode: Annotated[
-        Mode, typer.Option(help="What to give up of the privacy of now: nothing, or some for more of it later.")
+        Mode,
+        typer.Option(
+            help="Give up no privacy of this access (lexicographic), or some for more privacy later (trade-off)."
+        ),
     ] = Mode.TRADE_OFF,
     discount: Annotated[float, typer.Option(help="How much an access counts, relative to the one before it.")] = 0.9,
     walks: Annotated[int, typer.Option(help="Walks to train on.")] = 30,
-    accesses: Annotated[int, typer.Option(help="Accesses to simulate, to tell what is reached.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Which walks.")] = 0,
+    accesses: Annotated[int, typer.Option(help="Accesses to simulate, to measure what is reached.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the random walks.")] = 0,
     user: User = None,
     grid: GridSize = None,
     step: Step = None,
@@ -309,8 +321,8 @@ def plan_command(
 ) -> None:
     """Train a planner, which keeps privacy for later against an adversary who remembers every release.
 
-    What it reaches is simulated, and stands below two bounds: no mechanism that keeps the budget on average exceeds the
-    ceiling, and none that keeps it given every release so far, as this one does, exceeds the bound of its cuts.
+    The privacy that it reaches is simulated and shown with two bounds. No mechanism that keeps the budget on average
+    exceeds the ceiling. None that keeps it given every release so far, as this one does, exceeds the bound of its cuts.
     """
     from hideseek.cli.inputs import metrics_of, profile_of, scenario_of_plan
     from hideseek.game.budget import budget_through_time
@@ -319,7 +331,7 @@ def plan_command(
     from hideseek.planning.training import plan
     from hideseek.util.checks import whole_number
 
-    path.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written or simulated is told before the work
+    path.parent.mkdir(parents=True, exist_ok=True)  # refuse what cannot be written or simulated before the work starts
     whole_number(accesses, "accesses", "plan", least=LEAST)
     profile = profile_of(source, user, grid, step)
     scenario, (d_p, d_q) = scenario_of_plan(protect, profile, every), metrics_of(profile, privacy, quality)
@@ -339,7 +351,7 @@ def plan_command(
 def show_plan(
     game: BeliefGame, planner: Planner, path: Path, accesses: int, seed: int, seconds: float, as_json: bool
 ) -> None:
-    """Simulate a planner, write its plan, and tell what it reaches."""
+    """Simulate a planner, write its plan, and show what it reaches."""
     from hideseek.cli.descriptions import HABITS, plan_facts, plan_words
     from hideseek.planning.plan_file import save_plan
     from hideseek.planning.simulation import FOR_WHOM, follow
@@ -353,6 +365,6 @@ def show_plan(
     words = [*plan_words(game, planner, found), ("trained in", f"{seconds:.1f} s")]
     print_table(f"A plan over {game.profile.places} places", ("", ""), words)
     most = f"at least {found.certified:.1%} of what any mechanism can reach that keeps this budget given every release"
-    say("It reaches ", (most, "bold"), " in the long run (95 % sure).")
+    say("It reaches ", (most, "bold"), " in the long run (with 95 % confidence).")
     say(FOR_WHOM)
     say("The plan, readable by you only: ", (str(path), "bold"), f". {HABITS}")

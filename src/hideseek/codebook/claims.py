@@ -25,7 +25,7 @@ class Summary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GapCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """At the access number ``access`` after a gap of ``gap`` accesses, which began ``after`` so many accesses."""
+    """The access number ``access`` after a gap of ``gap`` accesses that began when ``after`` accesses had passed."""
 
     after: Count
     gap: Count

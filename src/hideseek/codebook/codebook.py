@@ -224,7 +224,7 @@ class Codebook:
         return metric_document(metric, self.regions, owner)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the codebook whole or not at all, readable by its owner only: it tells the user's habits.
+        """Write the codebook whole or not at all, readable by its owner only: it reveals the user's habits.
 
         Raises
         ------
@@ -387,12 +387,12 @@ def check_deployed(codebook: Codebook, stages: Sequence[Summary]) -> None:
         *((claim, risk) for claim in (deployed.second_privacy, deployed.plain_second_privacy)),
     ]
     if not all(least <= most * (1 + AGREE) + TINY for least, most in pairs):
-        raise CodebookError("As deployed it is said to be better than its stages, or than any codebook can be.")
+        raise CodebookError("Its claims about the deployed run exceed those of its stages, or of any codebook.")
     told: list[object] = [deployed.gap_privacy, deployed.gap_worst_loss]
     if codebook.chain is not None:
         told.append(deployed.gap_worst_case)
     if {claim is None for claim in told} != {not codebook.gaps}:
-        raise CodebookError("It tells what happens after gaps that it has no stages for, or does not.")
+        raise CodebookError("Its claims about gaps do not fit its stages for gaps.")
 
 
 def looks_back(scenario: Scenario) -> bool:

@@ -20,7 +20,7 @@ from hideseek.util.limits import refuse_if_too_large
 SETTLED = 1e-12  # change of the joint distribution in one access, in total variation
 
 History = tuple[int, ...]
-MUCH = 2**22  # numbers that are kept although they may stand for what cannot be
+MUCH = 2**22  # numbers that are kept although some may stand for impossible sequences
 DIED_OUT = 1e-200  # the probability of a history that can only become rarer, before it has no digits left
 Usual = tuple[IntArray, FloatArray]  # inputs, and the distribution of releases at each of them
 
@@ -121,7 +121,7 @@ class Access:
         return Prior(self.offsets, joint.histories[seen], index.ravel(), self.paths[at], together[at, history])
 
     def everything(self, joint: Joint) -> Prior:
-        """The same with impossible entries, unless they are many: while histories stay, so do all but the numbers.
+        """The same with impossible entries, unless they are many: for the same histories only the numbers change.
 
         Rare events may go round for long, and what is possible would be different at every access.
         """

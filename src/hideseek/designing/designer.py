@@ -63,7 +63,7 @@ def design(
 
     A *history* is what the codebook remembers, the releases that the scenario has ``seen``: given these, the expected
     loss stays within the budget at every access, and after a gap that begins after any access and follows no other
-    gap. Given every release so far it may exceed the budget: :func:`hideseek.evaluate` tells how often, by how much.
+    gap. Given every release so far it may exceed the budget: :func:`hideseek.evaluate` says how often and by how much.
 
     Parameters
     ----------
@@ -82,7 +82,17 @@ def design(
     farsighted : Planner, optional
         Chooses by what the future is worth to it, and may trade privacy now for it.
     workers, progress : int, callable, optional
-        Processes, by default one per core; told what is solved, how many games are, and of how many.
+        Processes, by default one per core; called with what is solved, how many games are done, and of how many.
+
+    Returns
+    -------
+    Codebook
+        Its tables in whole numbers, with the proof of their privacy and the claims of its deployed run.
+
+    Raises
+    ------
+    ParameterError
+        If a value breaks its rule: a BudgetError if the budget cannot be kept, a SizeError if the design would not fit.
 
     Examples
     --------
@@ -105,7 +115,7 @@ def design(
 
 
 class _Designer:
-    """Stages as they come to be: made for the run, mixed until they keep the budget in it, and proved."""
+    """Makes the stages of a codebook: solved for the run, mixed until they keep the budget in it, and proved."""
 
     def __init__(self, layout: StageLayout, solver: HistorySolver) -> None:
         self.layout, self.solver, self.games = layout, solver, solver.games
@@ -116,7 +126,7 @@ class _Designer:
         self.settled, self.spare = NEVER, LEAST_SPARE
 
     def codebook(self) -> Codebook:
-        """Everything, made, mended and certified."""
+        """Make all stages, mix them until they keep the budget, and certify the run."""
         self.settle()
         runs = self.certified()
         profile = self.games.profile
@@ -158,7 +168,7 @@ class _Designer:
                 break
 
     def resume(self, number: int, joint: Joint, gap: int, only: Sequence[History]) -> dict[History, Made]:
-        """Tables for after a gap: what is usual for people who know and have seen no more than is left after it.
+        """Make the tables after a gap: the average release given what is still known and seen after it.
 
         Whatever happened before the gap, the distribution is then the one that the repeating stage had settled in, but
         for what the budget takes. A table that is optimal after the gap leads elsewhere, where the budget breaks next.

@@ -12,7 +12,7 @@ from hideseek.model.trajectories import longest_run, refuse_many_moves
 from hideseek.util.checks import whole_number
 from hideseek.util.limits import refuse_if_too_large
 
-STAGE = 2**14  # bytes for each place of a stage, of what it takes to design it
+STAGE = 2**14  # bytes of memory per place that the design of a stage takes
 EXPOSED = 0.1  # the share of the ways a person can go that is surely exposed by somebody
 
 
@@ -51,10 +51,10 @@ def stage_counts(
 
 
 def refuse_many_histories(profile: MarkovProfile, scenario: Scenario) -> None:
-    """Refuse a scenario with more histories and true ways than can be held together, before any game is solved.
+    """Refuse a scenario with more histories and true trajectories than fit in memory, before any game is solved.
 
-    Where the budget lets anything be told, nearly everything that can happen is exposed by somebody (measured: 0.8 to 1
-    of the ways that a person can go).
+    If the budget allows any loss, nearly every history that can occur is exposed with some probability (measured: 0.8
+    to 1 of the trajectories that a person can take).
     """
     in_a_row = longest_run({*scenario.target, *scenario.quality, *scenario.known})
     length = max(window_of(profile, scenario), in_a_row)

@@ -149,10 +149,10 @@ class HistoryGames:
 def recurring_game(
     profile: MarkovProfile, scenario: Scenario, privacy: Metric, quality: Metric, budget: float, needed: bool
 ) -> BeliefGame | None:
-    """The game that every access plays at its belief, or None where a design has to do without: unless it is needed.
+    """The game that every access plays at its belief, or None where there is none; an error if it is ``needed``.
 
     There is one if what the mechanism knows next follows from what it knows now, the quality does not depend on earlier
-    releases, and the budget can be kept at every place, in whichever the adversary comes to believe.
+    releases, and the budget can be kept at every place, since the adversary may come to believe in any one of them.
     """
     if not needed:
         if quality.looks_back or not recurs(scenario, profile.memory):

@@ -103,7 +103,7 @@ class Device(StepDevice[_State]):
         self._known_later = looked_back_at(codebook, lambda scenario: scenario.known)
 
     def expose(self, latitude: float, longitude: float, *, at: datetime | str, ahead: Sequence[Point] = ()) -> Answer:
-        """Say what the service may be told about being here at this time; asked again in the same step, the same.
+        """Return what to expose at this place and time; asked again in the same step, it returns the same.
 
         Parameters
         ----------

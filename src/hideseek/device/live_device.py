@@ -215,11 +215,11 @@ class LiveDevice(StepDevice[_LiveState]):
         self._player.keep(self._asked)
         if self.floor and self._table_for(game.start, list(range(len(game.scenario.known)))) == "floor":
             most = self._player.now.play(game.start).privacy / (1 + 2 * SPARE)
-            rule = f"at most {most!r}, what can be kept before anything was exposed"
+            rule = f"at most {most!r}, the most privacy that can be kept at the first access"
             raise broken_rule("floor", "LiveDevice", rule, floor, "With this one nothing would ever be exposed.")
 
     def expose(self, latitude: float, longitude: float, *, at: datetime | str) -> Answer:
-        """Say what the service may be told about being here at this time; asked again in the same step, the same.
+        """Return what to expose at this place and time; asked again in the same step, it returns the same.
 
         Parameters
         ----------

@@ -57,7 +57,7 @@ class Answer:
 
 
 class _Head(msgspec.Struct):
-    """The part of a state that tells whether the rest can be read."""
+    """The part of a state that says whether the rest can be read."""
 
     hideseek_state: int
     sha256: str

@@ -152,7 +152,7 @@ def compare(
     ----------
     profile : MarkovProfile
         How the person moves; of order 1, as some rivals assume.
-    privacy, quality : Metric, str or (places, places) array
+    privacy, quality : Metric, str or ``(places, places)`` array
         How the adversary's error and the loss of quality are measured.
     budget : float
         Expected loss per access that the codebook may have, in the unit of the quality metric.

@@ -1,4 +1,4 @@
-"""The whole job on one synthetic person: learn, solve, attack; design, expose a day, label; plan ahead; report."""
+"""Everything on one synthetic person: learn, solve, attack; design, expose a day, label; plan ahead; report."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ LEAD = (
     "so that the expected error of an adversary who knows their habits and the mechanism is as large as the quality "
     "of the service allows. The numbers are certified: no mechanism at all does better than the bound."
 )
-STEPS = 6 + len(SCENARIOS) * (len(SHARES) + 1)  # how often run_demo tells what it is doing
+STEPS = 6 + len(SCENARIOS) * (len(SHARES) + 1)  # how often run_demo reports its progress
 
 
 @dataclass(frozen=True)
 class DemoRow:
     """One solved game and what attacks on its mechanism find, in metres per place.
 
-    ``allowed`` and ``lost`` are root mean square displacements; ``attacked`` is the error of the best guesses, worked
-    out again from the table; ``remembering`` that of an adversary who also remembers the release before.
+    ``allowed`` and ``lost`` are root mean square displacements; ``attacked`` is the error of the best guesses, computed
+    again from the table; ``remembering`` that of an adversary who also remembers the release before.
     """
 
     scenario: str
@@ -188,7 +188,7 @@ def expose_day(traces: pd.DataFrame, profile: MarkovProfile, codebook: Codebook,
 
 
 def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) -> DemoRow:
-    """A solution in metres per place, attacked anew."""
+    """A solution in metres per place, with the best attack on the finished table."""
     places = game.guesses.shape[1]
     alone = (
         correlation_aware_error(profile, solution.mechanism, privacy=distance(regions_of(profile)))
@@ -236,14 +236,14 @@ def demo_sections(
             "displacement allowed, the mechanism at work answers from the places in the middle map. The best "
             "possible adversary then guesses those on the right, and names the place of work with probability "
             f"{guessed[work]:.0%}. Over all places the expected error is {solution.privacy:,.0f} m, and no "
-            f"mechanism of this quality can make it exceed {solution.bound:,.0f} m (relative gap "
+            f"mechanism of this quality can make it exceed {solution.bound:,.0f} m (optimality gap "
             f"{solution.optimality_gap:.0e}).",
             figures=[(story, "Maps of where the person is, what is exposed at work, what the adversary guesses")],
         ),
         Section(
             "Every budget",
-            "Metres per place: the root mean square displacement allowed, the expected error that is certainly "
-            "reached, the error that no mechanism exceeds, and the error of the best guesses, worked out again "
+            "Metres per place: the root mean square displacement allowed, the expected error that is proved to "
+            "be reached, the error that no mechanism exceeds, and the error of the best guesses, computed again "
             "from the finished table. Remembering is what is left of the single-place mechanism when the adversary "
             "also remembers the release before: people move predictably, so a mechanism made for one place "
             "promises more than it keeps along a trajectory.",
@@ -259,7 +259,7 @@ def demo_sections(
 
 
 def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: Label) -> list[Section]:
-    """The second part: a day through a device, what the adversary made of it, and the label."""
+    """The second part: a day through a device, what the adversary believes, and the label."""
     done, right = codebook.deployed, float((day.belief.argmax(axis=1) == day.true).mean())
     day_maps = trajectories_figure(
         regions_of(profile), {"The true day": day.true, "The exposed day": day.exposed}, day.hours
@@ -268,18 +268,18 @@ def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: La
     return [
         Section(
             "A day through a device",
-            "One release gives the next away, so a codebook was designed for every history of releases that may "
-            f"precede: {sum(len(stage.prior.histories) for stage in codebook.stages)} tables of whole numbers, in a "
+            "A release also reveals something about the next place, so a codebook was designed for every history that "
+            f"can occur: {sum(len(stage.prior.histories) for stage in codebook.stages)} tables of whole numbers, in a "
             f"file of {len(codebook.content) / 1000:,.0f} kB that a device only looks up and draws from. It was "
             f"asked every five minutes of the last workday. {np.sqrt(codebook.budget):,.0f} m root mean square "
-            "displacement are allowed given the release that it remembers; as deployed, the worst of these loses "
+            "displacement is allowed given the release that it remembers; as deployed, the worst history loses "
             f"{np.sqrt(done.worst_loss):,.0f} m. Of the optimal tables of the first access, the one was taken that "
             f"reveals the least about what follows: the second access then leaves {done.second_privacy:,.0f} m of "
             f"error, and at most {done.plain_second_privacy:,.0f} m after the solver's own.",
             figures=[(day_maps, "Maps of the true and of the exposed trajectory of a day")],
         ),
         Section(
-            "What the adversary made of it",
+            "What the adversary believes",
             "Each column is the belief of an adversary who knows the person's habits, the codebook and every "
             f"release so far. On this day the likeliest place was the true one at {right:.0%} of the steps: a person "
             "who sleeps at home is at home, and no mechanism changes that.",
@@ -290,7 +290,7 @@ def day_sections(profile: MarkovProfile, codebook: Codebook, day: Day, label: La
             f"The adversary's expected error per access, over {label.accesses} accesses. The tables were optimised "
             "against the window; an adversary who remembers every release does better (filter), and better still "
             "with the later releases (smoother, and Viterbi's single most likely path). The predictor guesses the "
-            f"next place. No mechanism of this quality can exceed the ceiling; {label.kept:.0%} of it are kept "
+            f"next place. No mechanism of this quality can exceed the ceiling; {label.kept:.0%} of it is kept "
             "against the filter. Simulated numbers carry their 95 % interval. "
             f"{loss_words(label, codebook.budget, codebook.quality.unit)} {ASSUMPTION}",
             table=label_table(label, "m"),
@@ -306,14 +306,14 @@ def foresight_section(ahead: Mapping[Outlook, Ahead]) -> Section:
     figure = memory_figure(errors, kept, far.bound, far.ceiling, "m")
     return Section(
         "Planning ahead",
-        "A device that can solve does so at every access, for the current belief of an adversary who remembers every "
-        "release. There are many optima, and the one that the solver happens to end at reveals "
+        "A device with a solver solves the game at every access, for the current belief of an adversary who remembers "
+        "every release. There are many optima, and the one that the solver happens to end at reveals "
         f"much: from the second access on little is left, and in the long run {plain.kept:.0%} of the ceiling. A "
-        f"planner counts what a release leaves for later, and gives up some at first to keep {far.kept:.0%} for good. "
-        f"The cuts it was trained with prove that no mechanism which keeps the budget given every release keeps more "
-        f"than {far.bound / far.ceiling:.0%}, {far.bound:,.0f} of {far.ceiling:,.0f} m. Both planners keep it so; the "
-        "codebook above has the same budget, but keeps it given the release that it remembers only, so this bound is "
-        f"not about it. What is kept was simulated, and carries its 95 % confidence interval. {ASSUMPTION}",
+        f"planner counts what a release leaves for later, and gives up some at first to keep {far.kept:.0%} in the "
+        "long run. The cuts of its training prove that no mechanism which keeps the budget given every release keeps "
+        f"more than {far.bound / far.ceiling:.0%}, {far.bound:,.0f} of {far.ceiling:,.0f} m. Both planners keep "
+        "the budget so. The codebook above keeps it only given the release that it remembers, so this bound does not "
+        f"hold for it. What is kept was simulated, and carries its 95 % confidence interval. {ASSUMPTION}",
         table=foresight_table({outlook: one.foresight for outlook, one in ahead.items()}, "m"),
         figures=[(figure, "The adversary's error at each access, without and with planning, under two bounds")],
     )

@@ -93,18 +93,18 @@ def write_pages(study: Study, source: str, out: Path) -> dict[str, Path]:
             figures=[(figure, "The share of the ceiling that the planners keep, by budget and user, and the bound")],
         ),
         Section(
-            "In numbers, with the certificate of far-sightedness",
+            "In numbers, with the proved bound",
             f"On average over users. What a planner reaches is simulated for {study.accesses} accesses of each user: "
             f"the expected errors ({named(study.privacy)}) of an adversary who remembers every release so far "
             "(filter), and of one who knows the later releases too (smoother). Kept is the filter's share of the "
             "ceiling, with half of its 95 % confidence interval. The ceiling is the best for one access: in the long "
-            "run no mechanism of this budget gives more. The cuts of the far-sighted planner prove still less. "
+            "run no mechanism of this budget gives more. The cuts of the far-sighted planner prove a smaller bound. "
             f"{FOR_WHOM} The loss of quality is in {named(study.quality)}.",
             table=table_of(study),
         ),
         Section(
             "Every user",
-            f"The plain optimum → the far-sighted planner, of what is proved to be the most: shares of each user's "
+            f"The plain optimum → the far-sighted planner, of the proved bound: shares of each user's "
             f"ceiling. Users are those with a day in {CELLS} cells or more.",
             table=users_table(study),
         ),

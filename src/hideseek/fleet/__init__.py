@@ -1,5 +1,5 @@
-"""All users of a data set at once: the same job for each, on this machine or on a cluster; a run that was killed goes
-on where it was. Imports ``designing``, ``adversary`` and below.
+"""All users of a data set at once: the same job for each, on this machine or on a cluster; a killed run continues where
+it stopped. Imports ``designing``, ``adversary`` and below.
 """
 
 import lazy_loader

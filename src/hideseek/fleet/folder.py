@@ -38,7 +38,7 @@ class Folder:
 
     @contextmanager
     def reached(self) -> Iterator[None]:
-        """Tell in one way what goes wrong with a disk, or with a store, each of which has errors of its own."""
+        """Raise an OutputError for whatever goes wrong with a disk or a store, each of which has errors of its own."""
         try:
             if self.handle is not None and not is_at(self.handle, self.root):
                 moved = f"The folder {self.address('')} for the results was moved or replaced during the run."

@@ -46,7 +46,7 @@ class Job:
     memory : int
         Releases that the adversary remembers, as in :meth:`hideseek.Scenario.past_present`.
     gaps : int
-        Longest gap, in accesses, after which a codebook goes on, as in :func:`hideseek.design`.
+        Longest gap, in accesses, after which a codebook continues, as in :func:`hideseek.design`.
     privacy : tuple of str
         Names of the metrics of the adversary's error.
     quality : str
@@ -110,7 +110,7 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """One design of one user in the table of labels; its numbers are those of a codebook and of its label.
 
     ``gap`` is the largest relative distance, over the stages of the codebook, between the privacy reached and the bound
-    that nothing exceeds; ``seconds`` are CPU time; ``reason`` tells why there is no codebook.
+    that nothing exceeds; ``seconds`` are CPU time; ``reason`` says why there is no codebook.
     """
 
     user: str
@@ -212,7 +212,7 @@ def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:
     for name in ("window", "filter", "smoother", "viterbi", "predictor", "over_budget", "kept"):
         estimate: Estimate = getattr(label, name)
         numbers[name] = float(estimate)
-        if name != "window":  # worked out, never simulated
+        if name != "window":  # computed exactly, never simulated
             numbers[f"{name}_low"], numbers[f"{name}_high"] = map(float, estimate.interval)
     for name in ("quality_loss", "prior_risk", "ceiling", "accesses", "walks"):
         numbers[name] = getattr(label, name)

@@ -1,4 +1,4 @@
-"""A fleet: every user of a data set protected, on whatever engine; a run that was killed goes on where it was."""
+"""A fleet: every user of a data set protected, on whatever engine; a killed run continues where it stopped."""
 
 from __future__ import annotations
 

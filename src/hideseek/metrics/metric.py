@@ -49,7 +49,7 @@ class Metric:
 
 
 def described(make: Callable[P, Metric]) -> Callable[P, Metric]:
-    """Let a metric tell how it was made."""
+    """Let a metric say how it was made."""
 
     @wraps(make)
     def making(*arguments: P.args, **named: P.kwargs) -> Metric:

@@ -75,7 +75,7 @@ def from_matrix(matrix: npt.ArrayLike) -> Metric:
 
     Parameters
     ----------
-    matrix : (places, places) array_like
+    matrix : ``(places, places)`` array_like
         Numbers >= 0, in any unit.
 
     Returns

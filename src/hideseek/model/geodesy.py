@@ -24,7 +24,7 @@ def distances(regions: Regions) -> FloatArray:
 
     Returns
     -------
-    (places, places) float array
+    ``(places, places)`` float array
         Metres on the ellipsoid WGS84; symmetric, with 0 on the diagonal.
 
     Raises

@@ -57,7 +57,7 @@ class MarkovProfile(LearnedProfile):
 
         Parameters
         ----------
-        matrix : (places, places) array_like
+        matrix : ``(places, places)`` array_like
             The probability of every move, [from, to]; every row sums to 1.
         regions : Regions, optional
             The places themselves, one per row of the matrix.
@@ -100,7 +100,8 @@ class MarkovProfile(LearnedProfile):
     ) -> MarkovProfile:
         """The chain on tuples of places, refused unless every state leads to every other."""
         length = checked_step(step, owner)
-        nonnegative(kernel, parameter, owner, 2)  # its copy is laid out anew, and sums would differ in their last bits
+        # checked only: sums over the copy that this returns, of another memory layout, would differ in their last bits
+        nonnegative(kernel, parameter, owner, 2)
         shaped(states, (len(kernel), None), "states", owner)
         numbered(states, kernel.shape[1], "states", owner)
         distribution = long_run_distribution(state_chain(states, kernel), states, parameter, owner)

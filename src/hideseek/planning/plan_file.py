@@ -39,7 +39,7 @@ from hideseek.util.boundary import checked
 from hideseek.util.choices import Mode, Outlook
 from hideseek.util.time_steps import checked_step
 
-LONGEST = 10_000  # steps that a scenario may span: its game takes as many to work out
+LONGEST = 10_000  # steps that a scenario may span: its game takes as many to compute
 LARGEST_SEED = 2**63 - 1
 SUM = 1e-9  # how far from 1 the sum of a distribution may be
 
@@ -123,7 +123,7 @@ def load_plan(path: str | os.PathLike[str], profile: MarkovProfile | None = None
     """
     game, planner = PLAN.load(path, "load_plan", plan_from)
     if profile is not None and not same_profile(profile, game.profile):
-        raise PlanError(f"The plan {os.fspath(path)} was made for another profile. Plan anew.")
+        raise PlanError(f"The plan {os.fspath(path)} was made for another profile. Make a new plan.")
     return game, planner
 
 

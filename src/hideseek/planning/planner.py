@@ -129,7 +129,7 @@ class Planner:
         """The planner, refused unless it was made for this game."""
         if self.sha256 != game.sha256 or self.cuts.shape[1] != len(game.states):
             rule = "one that was made for this profile, scenario, metrics and budget"
-            raise PlanError.breaking("planner", "the game", rule, "another", "Plan anew.")
+            raise PlanError.breaking("planner", "the game", rule, "another", "Make a new plan.")
         return self
 
     def __repr__(self) -> str:

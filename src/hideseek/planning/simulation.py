@@ -29,7 +29,7 @@ from hideseek.util.limits import refuse_if_too_large, refuse_if_too_long
 
 ACCESSES, WALKS = 1000, 10
 FOR_WHOM = (
-    "At most, by the cuts: this holds for mechanisms that answer at every access and keep the budget given every "
+    "The bound of the cuts (at most) holds for mechanisms that answer at every access and keep the budget given every "
     "release. For a codebook only the ceiling holds."
 )
 SETTLING = 20  # accesses at the start of a walk that do not count: before anything is exposed the adversary knows least

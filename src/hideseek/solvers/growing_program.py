@@ -120,7 +120,7 @@ class GrowingProgram(ABC):
         self.idle = np.where(binding, 0, self.idle + 1)
 
     def run(self, deadline: float = np.inf) -> Any:
-        """HiGHS's solution, or None if time ran out; where rounding leads it astray it is asked again, at last anew."""
+        """HiGHS's solution, or None if time ran out; where rounding misleads it, it runs again, at last afresh."""
         for attempt in range(3):
             if attempt == 2:
                 self.highs.clearSolver()

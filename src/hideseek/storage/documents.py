@@ -91,7 +91,7 @@ def scenario_from(document: ScenarioDocument) -> Scenario:
 
 
 def tabulated(metric: Metric, role: str, scenario: Scenario, places: int, owner: str) -> Metric:
-    """A metric of one's own, as a matrix, if it compares single places; others tell how they are made."""
+    """A metric of one's own, as a matrix, if it compares single places; others say how they are made."""
     if metric.recipe is not None:
         return metric
     pairs = (scenario.target,) if role == "privacy" else (scenario.quality, scenario.release)

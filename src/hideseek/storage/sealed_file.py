@@ -24,7 +24,7 @@ from hideseek.util.private_files import read_plain_file, write_privately
 
 LARGEST = 256 * 2**20  # bytes
 LARGEST_HEADER = 16 * 2**20
-BLANK = "0" * 64  # stands for the checksum while it is worked out
+BLANK = "0" * 64  # stands for the checksum while it is computed
 NUMBERS = {name: np.dtype(kind) for name, kind in {"U16": "<u2", "U32": "<u4", "U64": "<u8", "F64": "<f8"}.items()}
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
@@ -38,7 +38,7 @@ class _Tensor(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class SealedDocument(Protocol):
-    """A document; that of a codebook also tells its version, as ``hideseek_codebook``."""
+    """A document; that of a codebook also has its version, as ``hideseek_codebook``."""
 
     sha256: str
 
@@ -60,13 +60,13 @@ class Sealed(Generic[Document]):
         """A tensor of one of these types."""
         entry = self.tensors.pop(name, None)
         if entry is None or entry.dtype not in kinds or len(entry.shape) != ndim:
-            raise self.error(f"The tensor {name} is missing, or of another type.")
+            raise self.error(f"The tensor {name} is missing or has another type.")
         return np.frombuffer(self.data[slice(*entry.data_offsets)], NUMBERS[entry.dtype]).reshape(entry.shape)
 
     def end(self) -> None:
         """Refuse what was not taken."""
         if self.tensors:
-            raise self.error("It holds tensors that nothing needs.")
+            raise self.error("It holds unknown tensors.")
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class FileKind(Generic[Document]):
             raise self.error("It is cut short.")
         (length,) = struct.unpack("<Q", view[:8])
         if length > min(LARGEST_HEADER, len(view) - 8) or length % 8:
-            raise self.error("Its header is longer than the file, or than any header, or ends within a number.")
+            raise self.error("Its header is cut short or too long, so it is damaged or of another kind.")
         header, data = bytes(view[8 : 8 + length]), view[8 + length :]
         document, tensors = self._header(header)
         digest = hashlib.sha256(view[:8])
@@ -106,7 +106,7 @@ class FileKind(Generic[Document]):
                 raise self.error("Its tensors overlap, or do not follow one another.")
             end = tensor.data_offsets[1]
             if end - begin != size * math.prod(tensor.shape):
-                raise self.error("A tensor has another size than it says.")
+                raise self.error("The size of a tensor does not fit its shape.")
         if end != len(data):
             raise self.error("Its tensors end elsewhere than the file.")
         return Sealed(document, tensors, data, self.error)
@@ -119,7 +119,7 @@ class FileKind(Generic[Document]):
             fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
             version = msgspec.json.decode(fields[f"hideseek_{self.name}"], type=Count)
             if not 1 <= version <= self.version:
-                newer = "was written by a newer hideseek" if version > self.version else "has a version that never was"
+                newer = "was written by a newer hideseek" if version > self.version else "has an unknown version"
                 raise self.error(f"It {newer} (format {version}).")
             document = msgspec.json.decode(text, type=self.document)
             tensors = {name: msgspec.json.decode(entry, type=_Tensor) for name, entry in entries.items()}
@@ -140,7 +140,7 @@ class FileKind(Generic[Document]):
             raise self.error(f"The {self.name} {file} cannot be written: {error.strerror}.") from None
 
     def load(self, path: str | os.PathLike[str], owner: str, made_from: Callable[[memoryview], Made]) -> Made:
-        """What is made from a file's content; whatever is wrong with it is told as this kind's error."""
+        """What is made from a file's content; whatever is wrong with it is raised as this kind's error."""
         file = checked_path(path, owner)
         content = self._read(file)
         try:
@@ -149,7 +149,7 @@ class FileKind(Generic[Document]):
             reason = str(error)
         except MemoryError:
             reason = "It needs more memory than there is."
-        raise self.error(f"{file.name} is no {self.name} to trust: {reason}")
+        raise self.error(f"{file.name} cannot be trusted as a {self.name}: {reason}")
 
     def _read(self, file: Path) -> bytes:
         """A file's content, refused unless it is a plain file of a size that is read."""

@@ -112,7 +112,7 @@ def synthetic_city(people: int = 1, days: int = 14, *, seed: int = 0) -> pd.Data
     """Follow ``people`` inhabitants of a synthetic city for ``days`` days, from Monday 2024-01-01 on.
 
     People sleep at home, go to work on weekdays, go out now and then, and move along streets. Their phones report
-    about once a minute, err by a few metres, and fall silent for minutes or hours. The table has the columns
+    about once a minute, are off by a few metres, and stop for minutes or hours. The table has the columns
     ``user_id``, ``tracked_at`` (UTC), ``latitude`` and ``longitude``, sorted by user and time; all fixes of a user
     are at different instants. It is a function of the arguments alone, and a person's trace does not change with
     ``people``. See :func:`city_people` for the truth behind it.

@@ -119,7 +119,7 @@ def spooled(path: str | os.PathLike[str], *, progress: Callable[[int], None] | N
 
 @contextmanager
 def room() -> Iterator[None]:
-    """Tell where there is no room for the rows, which are not where the results go."""
+    """Name the temporary folder where it has no room for the rows: the results go elsewhere."""
     try:
         yield
     except OSError as error:

@@ -14,7 +14,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-BLOCK = 4_000_000  # numbers of a product that are worked out at a time
+BLOCK = 4_000_000  # numbers of a product that are computed at a time
 
 Array = TypeVar("Array", FloatArray, IntArray)
 
@@ -64,7 +64,7 @@ def pairs_with_equal(left: IntArray, right: IntArray, count: int) -> tuple[IntAr
 
 
 def blocks(count: int, width: int) -> Iterator[slice]:
-    """Slices of ``count`` rows of a width, so that few numbers are worked out at a time.
+    """Slices of ``count`` rows of a width, so that few numbers are computed at a time.
 
     >>> [(own.start, own.stop) for own in blocks(5, 2_000_000)]
     [(0, 2), (2, 4), (4, 5)]

@@ -107,7 +107,7 @@ def refused(function: Callable[..., Any], parameter: str, rule: str, value: obje
 
 
 def length_of(value: Sequence[Any]) -> str:
-    """In words, as Python counts no further than a word of the machine."""
+    """The length as text, since Python counts no further than ``sys.maxsize``."""
     try:
         return str(len(value))
     except OverflowError:

@@ -74,7 +74,7 @@ def shaped(value: HasShape, shape: Shape, parameter: str, owner: str) -> None:
 
 
 def numbered(value: IntArray, count: int, parameter: str, owner: str, least: int = 0) -> None:
-    """Refuse an array in which not every number is one of ``least`` to ``count`` - 1; which it is, is not told.
+    """Refuse an array in which not every number is one of ``least`` to ``count`` - 1; the error does not repeat it.
 
     >>> numbered(np.array([0, 1]), 2, "exposed", "DeltaLocationSet.after")
     """

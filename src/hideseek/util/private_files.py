@@ -43,7 +43,7 @@ def write_privately(path: Path, content: bytes) -> None:
 
 
 def write_into(folder: int, path: Path, content: bytes) -> os.stat_result:
-    """Replace a file of an open folder, and of no other that is in its place by now; what is told is the new file."""
+    """Replace a file of this open folder, even if its path leads elsewhere by now; returns the new file's status."""
     handle, name = tempfile.mkstemp(UNFINISHED, f".{path.name}.", path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -62,7 +62,7 @@ def write_into(folder: int, path: Path, content: bytes) -> os.stat_result:
 
 
 def half_written(path: Path) -> list[Path]:
-    """What those who were killed while writing a file privately have left beside it."""
+    """Temporary files that killed processes left beside a file while they wrote it."""
     shape = re.compile(rf"\.{re.escape(path.name)}\.\w{{8}}{re.escape(UNFINISHED)}", re.ASCII)
     return [file for file in path.parent.iterdir() if shape.fullmatch(file.name)]
 
@@ -78,10 +78,11 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def locked(opened: Callable[[], int]) -> Iterator[int]:
-    """Alone with what a function opens, as long as others lock it too.
+    """Hold the lock of the file that a function opens; others that lock it wait.
 
-    What was waited for may be in its place no longer, and its lock is worth nothing then: what is locked in the end is
-    what would be opened now. A lock belongs to all who have the file open, so that no child may inherit it.
+    The file may be replaced during the wait, and then its lock is worth nothing: so the wait begins again until the
+    locked file is the one that would be opened now. A lock belongs to all who have the file open, so that no child may
+    inherit it.
     """
     while True:
         with _not_inherited(opened) as handle:

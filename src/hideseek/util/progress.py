@@ -57,7 +57,7 @@ def bar(description: str) -> Iterator[Advance]:
 
 @dataclass
 class Pace:
-    """How fast work goes, measured anew when there is other work."""
+    """How fast work goes; measured again from the start when other work begins."""
 
     count: int = -1
     first: int = 0

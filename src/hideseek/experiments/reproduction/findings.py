@@ -14,7 +14,7 @@ from hideseek.model.regions import Grid
 from hideseek.util.arrays import FloatArray
 from hideseek.util.display import html_table
 
-EXACT = 1e-9  # what is worked out exactly may be off by rounding only
+EXACT = 1e-9  # what is computed exactly may be off by rounding only
 CERTIFIED = 1e-6  # of a probability, to which the programs are solved
 MOVES, KEPT = 0.05, 0.99  # share by which a figure must move to count as moved, and that is as good as all
 SIGNIFICANT, FEWEST = 0.05, 5  # chance that is ruled out, and users without whom nothing can be
@@ -259,7 +259,7 @@ def of_the_coin(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def compared(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows at budgets for which all optima were worked out, and not the coin alone."""
+    """The rows at budgets for which all optima were computed, and not the coin alone."""
     return table[table["budget"].isin(table.loc[table["choice"] != Optimum.COIN, "budget"])]
 
 

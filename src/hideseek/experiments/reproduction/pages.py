@@ -80,17 +80,17 @@ def sections_of(found: Reproduction, drawn: tuple[Drawn, Drawn, Drawn], robust: 
         Section(
             "The users",
             f"One day of each, {STEPS_A_DAY} steps of five minutes. Before anything is exposed, an adversary who knows "
-            "a user's habits errs about the place, and about the place and the next, with the probabilities on the "
+            "a user's habits guesses the place wrongly, and the place and the next, with the probabilities on the "
             "right. No mechanism gives more privacy than that.",
             table=users_table(found.users),
         ),
         Section(
             "1. A mechanism for single places, attacked along a trajectory",
             "The best mechanism for single places, used at every step. An adversary who remembers the release before "
-            "errs less than it promises: every point lies below the diagonal, up to the saturating budget, at which "
-            "releases reveal nothing. How far below is not a property of the user and the budget alone. On the right "
-            "are four mechanisms that are all optimal for single places; the paper does not say which one it "
-            "attacked.",
+            "has a smaller expected error than it promises: every point lies below the diagonal, up to the saturating "
+            "budget, at which releases reveal nothing. How far below is not a property of the user and the budget "
+            "alone. On the right are four mechanisms that are all optimal for single places; the paper does not say "
+            "which one it attacked.",
             figures=sporadic,
         ),
         Section(
