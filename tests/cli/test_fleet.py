@@ -97,7 +97,7 @@ def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
     monkeypatch.setattr(running, "run_fleet", interrupted)
     status, _, err = run("fleet", "data", "--out", "o")
     assert status == 130
-    assert "The same command goes on" in err
+    assert "Run the same command again" in err
 
 
 @pytest.mark.parametrize(

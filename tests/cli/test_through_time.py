@@ -45,7 +45,7 @@ def test_design_then_inspect_then_evaluate(run, designed):
         assert all(f" {stage[name]:.6g} " in line for name in ("privacy", "bound", "worst_loss"))
     deployed = facts["deployed"]
     plain = f"the solver's own {deployed['plain_second_privacy']:.6g}, not verified"
-    assert f"{deployed['second_privacy']:.6g} at access 2; {plain}" in " ".join(out.replace("│", " ").split())
+    assert f"{deployed['second_privacy']:.6g} by choice; {plain}" in " ".join(out.replace("│", " ").split())
     status, out, err = run(
         "evaluate", folder / "p.hideseek", folder / "p.json", "--accesses", 40, "--walks", 50, "--json"
     )

@@ -86,7 +86,7 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         words.append(("loss, worst after a gap", f"{loss}, {gap_words(done.gap_worst_case)}"))
         words.append(("after two gaps in a row", "not certified unless the run has settled between them"))
     chosen, plain = done.second_privacy, done.plain_second_privacy
-    second = f"{chosen:.6g} by choice among optima; {plain:.6g} with the solver's own, not verified"
+    second = f"{chosen:.6g} by choice; the solver's own {plain:.6g}, not verified"
     words.append(("privacy at access 2", second))
     words.append(("given every release", "the loss may exceed the budget: see evaluate"))
     words.append(("assumed", "access times reveal nothing about the place"))

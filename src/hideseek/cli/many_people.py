@@ -248,9 +248,7 @@ def fleet_command(
     ] = None,
     step: Annotated[str, typer.Option(help="Length of a time step.")] = STEP,
     memory: Annotated[int, typer.Option(help="Releases that the adversary remembers.")] = 1,
-    gaps: Annotated[
-        int, typer.Option(help="Longest gap, in accesses, after which a device continues; 1 means none missed.")
-    ] = 1,
+    gaps: Annotated[int, typer.Option(help="Longest gap after which to continue, in accesses; 1: none missed.")] = 1,
     workers: Workers = None,
     engine: Annotated[str, typer.Option(help="Worker backend: joblib (this machine) or dask://HOST:PORT.")] = "joblib",
     as_json: AsJson = False,

@@ -62,9 +62,7 @@ def design_command(
     ] = 1,
     every: Every = 2,
     first_stages: Annotated[int | None, typer.Option(help="How many first accesses get their own tables.")] = None,
-    gaps: Annotated[
-        int, typer.Option(help="Longest gap, in accesses, after which a device continues; 1 means none missed.")
-    ] = 1,
+    gaps: Annotated[int, typer.Option(help="Longest gap after which to continue, in accesses; 1: none missed.")] = 1,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     farsighted: Annotated[
@@ -322,7 +320,8 @@ def plan_command(
     """Train a planner, which keeps privacy for later against an adversary who remembers every release.
 
     The privacy that it reaches is simulated and shown with two bounds. No mechanism that keeps the budget on average
-    exceeds the ceiling. None that keeps it given every release so far, as this one does, exceeds the bound of its cuts.
+    exceeds the ceiling, and none that keeps it given every release so far, as this one does, exceeds the bound of its
+    cuts.
     """
     from hideseek.cli.inputs import metrics_of, profile_of, scenario_of_plan
     from hideseek.game.budget import budget_through_time

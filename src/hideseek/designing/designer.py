@@ -89,11 +89,6 @@ def design(
     Codebook
         Its tables in whole numbers, with the proof of their privacy and the claims of its deployed run.
 
-    Raises
-    ------
-    ParameterError
-        If a value breaks its rule: a BudgetError if the budget cannot be kept, a SizeError if the design would not fit.
-
     Examples
     --------
     >>> from hideseek.model.markov import MarkovProfile
@@ -106,12 +101,17 @@ def design(
     chain = homogeneous(profile, scenario, owner)
     layout = StageLayout.of(scenario, *stage_counts(chain, scenario, first_stages, gaps, owner))
     choice = one_of(Choice, choice, "choice", owner)
-    if farsighted is not None and not (isinstance(farsighted, Planner) and len(farsighted.cuts)):
-        rule = "a Planner that looks ahead, or None"
-        raise broken_rule("farsighted", owner, rule, getattr(farsighted, "outlook", type(farsighted).__name__))
+    refuse_short_sight(farsighted, owner)
     d_p, d_q = as_metric(privacy, "privacy", chain, owner), as_metric(quality, "quality", chain, owner)
     games = HistoryGames.of(chain, scenario, d_p, d_q, scalar(budget, "budget", owner), farsighted)
     return _Designer(layout, HistorySolver(games, choice, worker_count(workers, owner), progress)).codebook()
+
+
+def refuse_short_sight(planner: Planner | None, owner: str) -> None:
+    """Refuse a planner that does not look ahead."""
+    if planner is not None and not (isinstance(planner, Planner) and len(planner.cuts)):
+        rule = "a Planner that looks ahead, or None"
+        raise broken_rule("farsighted", owner, rule, getattr(planner, "outlook", type(planner).__name__))
 
 
 class _Designer:
