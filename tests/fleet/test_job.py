@@ -23,7 +23,7 @@ def test_a_design_that_fails_does_not_take_the_others_with_it(monkeypatch):
 
     def failing(profile, job, privacy, budget):
         if budget == "20%":
-            raise SolverError("HiGHS does not take the program.")
+            raise SolverError("HiGHS refuses the program.")
         return designed(profile, job, privacy, budget)
 
     monkeypatch.setattr(jobs, "designed", failing)
@@ -31,7 +31,7 @@ def test_a_design_that_fails_does_not_take_the_others_with_it(monkeypatch):
     results = protect("person-000", ONE, replace(JOB, budgets=("20%", "40%")))
     assert sum(row.seconds for row, _ in results) <= time.perf_counter() - start
     assert [(row.budget, row.reason, row.bytes) for row, _ in results] == [
-        ("20%", "HiGHS does not take the program.", None),
+        ("20%", "HiGHS refuses the program.", None),
         ("40%", None, len(results[1][1])),
     ]
     assert not results[0][1]

@@ -335,7 +335,7 @@ def test_a_folder_that_is_moved_away_stops_the_run_and_is_not_made_again(city, t
         if another:
             out.mkdir()
 
-    with pytest.raises(OutputError, match=r"out/ .* was moved or replaced .* run this again to go on"):
+    with pytest.raises(OutputError, match=r"out/ .* was moved or replaced .* run this again to continue"):
         run_fleet(city, out, job=JOB, progress=after(2, move))
     assert not list(out.rglob("*"))
     assert out.exists() is another
@@ -358,7 +358,7 @@ def test_results_that_are_lost_during_the_run_are_told_by_whose_they_are(city, t
     out = tmp_path / "out"
     with pytest.raises(
         OutputError,
-        match=r"of 1 of 4 users are not in .*/out/ as they were written: person-000\. Run this again to go on",
+        match=r"of 1 of 4 users are not in .*/out/ as they were written: person-000\. Run this again to continue",
     ):
         run_fleet(city, out, job=JOB, progress=after(4, lambda: harm(out / name)))
     assert not (out / "labels.parquet").exists()

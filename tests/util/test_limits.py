@@ -292,8 +292,8 @@ TRACES: Bombs = {  # what is read has one good row
     "the word for a name space": ("^1$", lambda at: traces(at, GPX.format(f"<x>{' xmlns' * 200_000}</x>"))),
 }
 PROFILES: Bombs = {
-    "a pipe": ("no plain file", pipe),
-    "an endless file": ("no plain file", endless),
+    "a pipe": ("not a plain file", pipe),
+    "an endless file": ("not a plain file", endless),
     "300,000 states": (NEEDS, lambda at: many_states(at, 300_000)),
     "a huge state": ("not a profile", lambda at: changed(at, states=[[10**30], [1]])),
     "a huge origin": ("not a profile", lambda at: changed(at, transitions=[[10**30, 0, 1.0]])),
@@ -311,8 +311,8 @@ PLACES: Bombs = {
     "a packed file": ("a CSV file", lambda at: places(at, "p.csv.gz", gzip.compress(POINT + b"1,2\n" * 2**20))),
     "a large file": ("at most 4194304 are read", lambda at: places(at, "p.csv", POINT + b"1,2\n" * 2**21)),
     "many columns": ("a CSV file", lambda at: places(at, "p.csv", b"," * 2**20)),
-    "a pipe": ("no plain file", piped_places),
-    "an endless file": ("no plain file", endless_places),
+    "a pipe": ("not a plain file", piped_places),
+    "an endless file": ("not a plain file", endless_places),
     **{
         f"garbage in a {kind} file": (
             "a CSV file",

@@ -33,7 +33,7 @@ for part in (once, through_time, many):  # the order of the help
 
 
 def main() -> None:
-    """Run the command line; an error that we raise on purpose is told in one line, with exit status 2."""
+    """Run the command line; an error that we raise on purpose is shown in one line, with exit status 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # what a terminal cannot show is spelled out
     try:
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def failed(error: Exception, message: str) -> int:
-    """Tell what went wrong, and give the exit status."""
+    """Show what went wrong, and return the exit status."""
     if "--json" in sys.argv:
         try:
             print_json({"error": type(error).__name__, "message": message})

@@ -13,7 +13,7 @@ from hideseek.util.checks import whole_number
 from hideseek.util.limits import refuse_if_too_large
 
 STAGE = 2**14  # bytes of memory per place that the design of a stage takes
-EXPOSED = 0.1  # the share of the ways a person can go that is surely exposed by somebody
+EXPOSED = 0.1  # the share of the possible sequences that are surely exposed with some probability
 
 
 def homogeneous(profile: Profile, scenario: Scenario, owner: str) -> MarkovProfile:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 USERS, ACCESSES, SHARES = 5, 300, (0.2, 0.5, 0.8)
-CELLS = 10  # that a user must visit on a day: whoever is in few places has little to plan
+CELLS = 10  # that a user must visit on a day: with few places there is little to plan
 PLANNERS = (Outlook.PLAIN, Outlook.SECONDARY, Outlook.FAR_SIGHTED)
 NEEDED = {Outlook.PLAIN, Outlook.FAR_SIGHTED}  # the gain is counted from the one, and the other proves the bound
 # seconds of training, and per access, at 25 places on one idle core; growing with the cube of the places. Set by two

@@ -74,7 +74,7 @@ def each_result(
         done = wait(under_way, timeout=WAITING, return_when=FIRST_COMPLETED).done
         if not done and not engine.workers():
             raise EngineError(
-                f"The worker backend has had no workers for {WAITING} s. Start some, and run this again to go on."
+                f"The worker backend has had no workers for {WAITING} s. Start some, and run this again to continue."
             )
         forgotten = not done and engine.idle()
         for future in list(under_way) if forgotten else done:
@@ -210,7 +210,7 @@ class Cluster:
 
 def lost(error: Exception) -> EngineError:
     """The scheduler is gone, or its workers cannot do the work."""
-    return EngineError(f"The cluster was lost ({type(error).__name__}). Run this again to go on.")
+    return EngineError(f"The cluster was lost ({type(error).__name__}). Run this again to continue.")
 
 
 def alone(function: Callable[..., Result], *task: Any) -> Result:

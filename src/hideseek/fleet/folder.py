@@ -43,7 +43,7 @@ class Folder:
             if self.handle is not None and not is_at(self.handle, self.root):
                 moved = f"The folder {self.address('')} for the results was moved or replaced during the run."
                 raise OutputError(
-                    f"{moved} Put it back, or give where it is now as 'out', and run this again to go on."
+                    f"{moved} Put it back, or give where it is now as 'out', and run this again to continue."
                 )
             yield
         except HideseekError:

@@ -174,7 +174,7 @@ class Outputs:
         if lost := [user for user in users if user not in present]:
             who = ", ".join(lost[:NAMED]) + (f", and {len(lost) - NAMED} more" if len(lost) > NAMED else "")
             what = f"The results of {len(lost)} of {len(users)} users are not in {self.folder.address('')}"
-            raise OutputError(f"{what} as they were written: {who}. Run this again to go on.")
+            raise OutputError(f"{what} as they were written: {who}. Run this again to continue.")
         content = io.BytesIO()
         parquet.write_table(table, content)
         if not self.tells_this_job():  # lost during the run; all that is in the table is sealed with the job

@@ -23,7 +23,7 @@ from hideseek.util.limits import refuse_if_too_large
 from hideseek.util.time_steps import checked_step, written_step
 
 HIGHEST_ORDER = 61  # so that tuples of two places can be numbered
-COUNTED = 1e140  # ways that are told apart from more: their square is a number too
+COUNTED = 1e140  # sequences are counted up to this number, whose square is still a float
 
 
 @checked

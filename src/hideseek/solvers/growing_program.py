@@ -145,9 +145,9 @@ def silent_highs() -> highspy.Highs:
 
 
 def accept(status: highspy.HighsStatus) -> None:
-    """Refuse to go on with a program that HiGHS does not take, as where a coefficient is too large for it."""
+    """Raise an error if HiGHS refuses a program, as where a coefficient is too large for it."""
     if status == highspy.HighsStatus.kError:
-        raise SolverError("HiGHS does not take the program.")
+        raise SolverError("HiGHS refuses the program.")
 
 
 def delete(function: Callable[[int, npt.NDArray[np.int32]], highspy.HighsStatus], first: int, gone: BoolArray) -> None:

@@ -86,7 +86,7 @@ def scenario_from(document: ScenarioDocument) -> Scenario:
     """A scenario from plain data, in which nothing is left to the defaults."""
     scenario = Scenario(**{name: getattr(document, name) for name in ScenarioDocument.__struct_fields__})
     if scenario_document(scenario) != document:
-        raise ParameterError("It leaves a part of its scenario open.")
+        raise ParameterError("A part of its scenario is missing.")
     return scenario
 
 
@@ -133,7 +133,7 @@ def metric_from(document: MetricDocument, regions: Regions | None, places: int, 
 
     def made(name: str, argument: Argument) -> Any:
         if not isinstance(argument, ARGUMENTS.get(name, ())) or (argument == "regions" and regions is None):
-            raise ParameterError(f"It is measured by something that hideseek does not know: {name!r}.")
+            raise ParameterError(f"It uses a metric that hideseek does not know: {name!r}.")
         match argument:
             case MetricDocument():
                 return metric_from(argument, regions, places, depth + 1)
@@ -147,10 +147,10 @@ def metric_from(document: MetricDocument, regions: Regions | None, places: int, 
         return argument
 
     if document.name not in RECIPES or depth > NESTED:
-        raise ParameterError(f"It is measured by something that hideseek does not know: {document.name!r}.")
+        raise ParameterError(f"It uses a metric that hideseek does not know: {document.name!r}.")
     arguments = {name: made(name, argument) for name, argument in document.arguments.items()}
     try:
         result: Metric = getattr(metrics, document.name)(**arguments)
     except TypeError as error:
-        raise ParameterError(f"It is measured by something that hideseek does not know: {error}.") from None
+        raise ParameterError(f"It uses a metric that hideseek does not know: {error}.") from None
     return result

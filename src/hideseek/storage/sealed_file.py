@@ -124,7 +124,8 @@ class FileKind(Generic[Document]):
             document = msgspec.json.decode(text, type=self.document)
             tensors = {name: msgspec.json.decode(entry, type=_Tensor) for name, entry in entries.items()}
         except (msgspec.DecodeError, UnicodeError, KeyError, RecursionError) as error:
-            raise self.error(f"Its header is not that of a {self.name}: {error}.") from None
+            why = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise self.error(f"Its header is not that of a {self.name}: {why}.") from None
         # one way to write everything: no key twice, no number or name in another guise
         written = msgspec.json.encode({"__metadata__": {"hideseek": msgspec.json.encode(document).decode()}, **tensors})
         if written.ljust(-(-len(written) // 8) * 8) != header:

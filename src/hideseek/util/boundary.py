@@ -62,7 +62,7 @@ def checked(target: Target) -> Target:
 
 
 def checking(function: Callable[..., Any], lists: bool = False) -> Callable[..., Any]:
-    """The function, with the check before it; what the system refuses on the way is told as an error of ours.
+    """The function, with the check before it; what the system refuses meanwhile becomes an error of ours.
 
     ``lists``: one may be given for an array.
     """

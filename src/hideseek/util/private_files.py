@@ -24,7 +24,7 @@ def read_plain_file(path: Path, largest: int) -> bytes:
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
         about = os.fstat(stream.fileno())
         if not stat.S_ISREG(about.st_mode):
-            raise OSError(errno.EINVAL, "It is no plain file", str(path))
+            raise OSError(errno.EINVAL, "It is not a plain file", str(path))
         if about.st_size > largest:
             raise OSError(errno.EFBIG, f"It has {about.st_size} bytes, and at most {largest} are read", str(path))
         return stream.read(about.st_size)
@@ -34,7 +34,7 @@ def write_privately(path: Path, content: bytes) -> None:
     """Replace a file in one step, with permissions for its owner only."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
-        raise FileExistsError(errno.EEXIST, "It is no plain file", str(path))
+        raise FileExistsError(errno.EEXIST, "It is not a plain file", str(path))
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         write_into(folder, path, content)
