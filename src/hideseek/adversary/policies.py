@@ -16,6 +16,7 @@ from hideseek.codebook.stage import NOTHING
 from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Policy
 from hideseek.metrics.metric import Metric, over_places
+from hideseek.model.belief import with_release
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.checks import whole_number
 from hideseek.util.estimates import Estimate
@@ -75,7 +76,7 @@ def views(run: Run, window: int, read: Forward) -> Iterator[View]:
     for n, (tables, which) in enumerate(followed(run.exposer, read.exposed, run.accesses, run.profile.places)):
         belief = np.zeros((len(read.exposed), run.profile.places))
         belief[:, run.target(n).code] = run.about(n, read.predicted[n]).T
-        yield encoded(padded[:, n : n + window], run.symbols + 1), belief[:, :, None] * tables[which]
+        yield encoded(padded[:, n : n + window], run.symbols + 1), with_release(belief, tables[which])
 
 
 def policy_loss(run: Run, quality: Metric, *, walks: int = WALKS, seed: int = 0) -> Estimate:
