@@ -25,8 +25,6 @@ from hideseek.util.limits import refuse_if_too_large
 WALKS = 1000  # simulated where enumeration does not fit
 PARTS = 10  # of the walks, each guessed from what is learned from the others
 
-View = tuple[IntArray, FloatArray]  # a number for the releases before; Pr(place, release) [sequence, place, release]
-
 
 def against_policy(run: Run, window: int, *, walks: int = WALKS, seed: int = 0) -> Estimate:
     """The expected error of an adversary who remembers ``window`` releases of a policy, and not the time.
@@ -64,8 +62,9 @@ def against_policy(run: Run, window: int, *, walks: int = WALKS, seed: int = 0) 
     return error_and_hit(run, *over_sequences(run, scored, walks, seed))
 
 
-def views(run: Run, window: int, read: Forward) -> Iterator[View]:
-    """At each access the last releases, and Pr(place, next release) given every release before, for each sequence.
+def views(run: Run, window: int, read: Forward) -> Iterator[tuple[IntArray, FloatArray]]:
+    """At each access a number for the last releases, [sequence], and Pr(place, next release) given every release
+    before, [sequence, place, release].
 
     All releases that may come next count, and not only the one that came. Before the first access stands one symbol
     more.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
     from datetime import datetime
 
     from hideseek.codebook.codebook import Codebook
+    from hideseek.device.codebook_device import Point
     from hideseek.device.live_device import LiveLabel
     from hideseek.device.step_device import Answer
     from hideseek.planning.belief_game import BeliefGame
@@ -241,9 +242,6 @@ def expose_command(
     else:
         answer, label = codebook_answer(path, state, restart, point, when, route), None
     show_answer(answer, label, as_json)
-
-
-Point = tuple[float, float]
 
 
 def live_answer(path: Path, state: Path, floor: float, point: Point, when: datetime | str) -> tuple[Answer, LiveLabel]:
