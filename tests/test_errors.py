@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import pickle
+from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hideseek as hs
 from hideseek.errors import (
     BudgetError,
     MissingExtraError,
@@ -20,6 +25,8 @@ from hideseek.errors import (
     broken_rule,
     without_value,
 )
+from hideseek.storage.documents import MetricDocument, metric_from
+from hideseek.storage.regions_document import GridDocument, regions_from
 
 FIELDS = {"parameter": "budget", "owner": "solve", "rule": "a number", "value": "nan", "hint": "Give one."}
 
@@ -78,6 +85,51 @@ def test_redaction_does_not_leak_a_value_that_reads_like_the_sentence(value, hin
     error = broken_rule("place", "expose", "a number", value, hint)
     assert value in str(error)
     assert without_value(error) == f"The 'place' parameter of expose must be a number. {hint}".strip()
+
+
+LARGE = hs.Game.from_prior(np.ones(60) / 60, privacy=1 - np.eye(60), quality=1 - np.eye(60), budget=0.1)
+CHAIN = hs.MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
+PLAYED = hs.planning.BeliefGame.of(CHAIN, privacy="hamming", quality="hamming", budget=0.1)
+TWICE = {"name": "sensitive", "arguments": {"factors": {"type": "pairs", "pairs": [[1, 2.0], [1, 3.0]]}}}
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "parameter"),
+    [
+        (lambda: hs.Grid(0, 1, 0, 1, 10**6, 10**6), SizeError, ""),
+        (lambda: hs.model.possible_trajectories(CHAIN, range(60)), SizeError, ""),
+        (lambda: hs.planning.follow(PLAYED, hs.plan(PLAYED, outlook="plain"), accesses=10**9), SizeError, ""),
+        (lambda: hs.solvers.solve_worst_case(LARGE), SizeError, "game"),
+        (lambda: hs.solve(LARGE, method="best"), ParameterError, "method"),
+        (lambda: hs.MarkovProfile.from_matrix([[1.0, 0.0], [0.0, 1.0]]).stationary, ReducibleError, "matrix"),
+        (lambda: hs.Game.from_prior([1.0], privacy=[[0.0]], quality=[[2.0]], budget=1), BudgetError, "budget"),
+        (lambda: metric_from(MetricDocument("eval", {}), None, 2), ParameterError, "metric"),
+        (lambda: metric_from(msgspec.convert(TWICE, MetricDocument), None, 2), ParameterError, "metric"),
+        (lambda: regions_from(GridDocument(0, 1, 0, 1, 2, 2, [5])), ParameterError, "grid"),
+    ],
+    ids=range(10),
+)
+def test_an_error_about_a_value_has_its_fields_filled(call, kind, parameter):
+    with pytest.raises(kind) as caught:
+        call()
+    error = caught.value
+    assert error.parameter == parameter
+    assert error.rule
+    assert error.value in str(error)
+    assert error.hint or kind is not SizeError
+
+
+def test_no_error_about_a_value_is_made_without_its_fields():
+    """Such errors are made by ``broken_rule`` or ``breaking``, or their fields are filled in where they are raised."""
+    kinds = {kind.__name__ for kind in (ParameterError, BudgetError, ReducibleError, SizeError)}
+    source = Path(hs.__file__).parent
+    bare = [
+        f"{file.relative_to(source)}:{node.lineno}"
+        for file in source.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and getattr(node.exc.func, "id", "") in kinds
+    ]
+    assert bare == []
 
 
 @given(st.text())

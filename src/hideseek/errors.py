@@ -57,7 +57,7 @@ class HideseekError(Exception):
     ----------
     parameter, owner : str
         The parameter whose value broke a rule, and the function or class that it belongs to; empty where no rule was
-        broken.
+        broken, or where no one parameter is to blame.
     rule : str
         What the value must be.
     value : str
@@ -84,8 +84,12 @@ class HideseekError(Exception):
             text = f"{text[:LONGEST_VALUE]}... ({len(text)} characters)"
         got = f"Got {text} instead."
         error = cls(" ".join(filter(None, (requirement(parameter, owner, rule), got, hint))), **more)
-        vars(error).update(parameter=parameter, owner=owner, rule=rule, value=text, hint=hint)
-        return error
+        return error.filled(parameter=parameter, owner=owner, rule=rule, value=text, hint=hint)
+
+    def filled(self, **fields: str) -> Self:
+        """This error with some of its fields set; its sentence stays."""
+        vars(self).update(fields)
+        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         """Let an error that carries more than a message come back from another process as it was."""
@@ -196,7 +200,7 @@ def without_value(error: HideseekError) -> str:
     >>> without_value(broken_rule("traces", "fit", "in two places", "only place 7", "Use smaller ones."))
     "The 'traces' parameter of fit must be in two places. Use smaller ones."
     """
-    if not error.rule:
+    if not error.parameter:  # no value of a caller's stands in it
         return str(error)
     stated = requirement(error.parameter, error.owner, error.rule)
     return f"{stated} {error.hint}" if error.hint else stated

@@ -73,7 +73,7 @@ def test_the_two_bounds_are_shown_while_they_converge(run, profile, monkeypatch)
     assert run("plan", profile, "--walks", "3", "--accesses", "100")[0] == 0
     training = [(news, done, count) for what, news, done, count in told if what == "planning"]
     assert [(done, count) for _, done, count in training] == [(1, 3), (2, 3), (3, 3)]
-    pairs = [re.fullmatch(r"(\d\.\d+) \.\. (\d\.\d+) of the ceiling", news).groups() for news, *_ in training]
+    pairs = [re.fullmatch(r"(\d\.\d+) to (\d\.?\d*) of the ceiling, walks", news).groups() for news, *_ in training]
     bounds = [float(bound) for _, bound in pairs]
     assert bounds == sorted(bounds, reverse=True)
     assert [(done, count) for what, _, done, count in told if what == "simulating"][-1] == (100, 100)

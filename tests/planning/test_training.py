@@ -13,6 +13,7 @@ from hideseek.metrics import hamming
 from hideseek.planning import BeliefGame
 from hideseek.planning.player import ROUGH, Player
 from tests.oracles.full_program import best_over_histories
+from tests.support.progress import SHOWN
 from tests.support.tiny_games import NAMES, SCIPY, beliefs, game, trained
 
 
@@ -96,12 +97,14 @@ def test_the_same_seed_gives_the_same_planner_and_another_seed_another():
 def test_training_tells_its_two_bounds():
     told = []
     planner = plan(game(), discount=0.8, walks=4, progress=lambda *news: told.append(news))
-    assert [news[:2] for news in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    bounds = [bound for *_, bound in told]
+    assert [news[1:] for news in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    pairs = [tuple(map(float, what.removesuffix(" of the ceiling, walks").split(" to "))) for what, *_ in told]
+    bounds = [bound for _, bound in pairs]
     assert bounds == sorted(bounds, reverse=True)
-    assert planner.bound == pytest.approx(bounds[-1], rel=1e-9)  # worked out again from its proof
-    assert planner.bound <= game().ceiling.bound
-    assert all(0 < reached < bound * 1.1 for *_, reached, bound in told)
+    ceiling = game().ceiling.bound
+    assert planner.bound == pytest.approx(bounds[-1] * ceiling, rel=SHOWN)  # worked out again from its proof
+    assert planner.bound <= ceiling
+    assert all(0 < reached < bound * 1.1 for reached, bound in pairs)
 
 
 def test_a_profile_is_planned_for_as_the_game_made_of_it():

@@ -112,9 +112,17 @@ def test_points_in_any_order_make_the_same_hull():
 
 def test_progress_reports_points_and_distance():
     told = []
-    trade_off(euclid_game(3, 3, 0.5), progress=lambda points, width: told.append((points, width)))
-    assert [points for points, _ in told] == list(range(2, 2 + len(told)))
-    assert told[-1][1] <= told[0][1]
+    game = euclid_game(3, 3, 0.5)
+    trade_off(game, progress=lambda *news: told.append(news))
+    assert [news[1:] for news in told] == [(points, 0) for points in range(2, 2 + len(told))]
+    widths = [float(what.removesuffix(" apart, budgets")) for what, *_ in told]
+    assert widths[-1] <= widths[0]
+
+
+def test_given_budgets_are_counted_to_the_last():
+    game, told = euclid_game(3, 3, 0.5), []
+    trade_off(game, budgets=[game.budget, game.saturation], progress=lambda *news: told.append(news))
+    assert told == [("budgets", 1, 2), ("budgets", 2, 2)]
 
 
 def test_a_curve_is_of_one_game():

@@ -174,10 +174,10 @@ def test_the_digest_changes_with_a_users_rows_and_with_nothing_else(tmp_path):
     before, after = (by_day(CITY.assign(latitude=CITY["latitude"] + move * earliest)) for move in (0, 0.01))
     told = []
     with (
-        spooled(lay(tmp_path / "a", before), progress=told.append) as first,
+        spooled(lay(tmp_path / "a", before), progress=lambda *news: told.append(news)) as first,
         spooled(lay(tmp_path / "b", after)) as second,
     ):
-        assert told == [1, 2]
+        assert told == [("reading", 1, 0), ("reading", 2, 0)]
         assert len({first.digest(user) for user in first.users}) == 3
         assert [user for user in first.users if first.digest(user) != second.digest(user)] == ["person-001"]
 

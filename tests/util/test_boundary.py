@@ -477,7 +477,7 @@ def test_what_is_refused_is_told_by_its_type_and_not_by_its_value(table):
         (lambda: hs.synthetic_city(True), "'people' parameter of synthetic_city must be an integer. Got bool"),
         (
             lambda: hs.plan(**table["plan"][1] | {"progress": lambda done: None}),
-            "'progress' parameter of plan must be a function of 4 or None. Got function",
+            "'progress' parameter of plan must be a function of 3 or None. Got function",
         ),
     ):
         with pytest.raises(ParameterError, match=re.escape(words)):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import io
+import pkgutil
 import re
 from types import SimpleNamespace
 
@@ -11,6 +14,7 @@ import nbformat
 import pytest
 from rich.console import Console
 
+import hideseek
 from hideseek.util import progress
 
 
@@ -65,3 +69,16 @@ with bar("counting <b>") as advance:
     (output,) = notebook.cells[0].outputs
     page = output["data"]["text/html"]
     assert page == '<div><progress value="3" max="3"></progress> counting &lt;b&gt;: numbers 3 of 3</div>'
+
+
+def test_every_function_of_hideseek_tells_progress_the_same_way():
+    """A bar can be given to all of them: no module has another type of its own."""
+    found = set()
+    for module in pkgutil.walk_packages(hideseek.__path__, "hideseek."):
+        own = vars(importlib.import_module(module.name)) if "__main__" not in module.name else {}
+        for function in filter(inspect.isfunction, own.values()):
+            parameter = inspect.signature(function).parameters.get("progress")
+            if parameter is not None:
+                found.add(function.__name__)
+                assert parameter.annotation in ("Advance", "Advance | None"), function
+    assert found >= {"solve", "trade_off", "plan", "follow", "design", "verify", "evaluate", "run_fleet", "spooled"}

@@ -20,7 +20,7 @@ def best_of(d_p: FloatArray, belief: FloatArray, code: IntArray | slice = slice(
     (array([0.3]), array([[-1. ],
            [ 0.7]]))
     """
-    errors = d_p @ belief
+    errors = d_p @ belief  # of all guesses, as ties need them: least_errors gives only the best one
     least = errors.min(axis=-2, keepdims=True)
     good = errors[..., code, :] <= least + TIE * d_p.max() * belief.sum(axis=-2, keepdims=True)
     return least[..., 0, :], np.where(good, belief, -1.0)

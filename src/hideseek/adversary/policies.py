@@ -16,6 +16,7 @@ from hideseek.codebook.stage import NOTHING
 from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Policy
 from hideseek.metrics.metric import Metric, over_places
+from hideseek.model.belief import with_release
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.checks import whole_number
 from hideseek.util.estimates import Estimate
@@ -23,8 +24,6 @@ from hideseek.util.limits import refuse_if_too_large
 
 WALKS = 1000  # simulated where enumeration does not fit
 PARTS = 10  # of the walks, each guessed from what is learned from the others
-
-View = tuple[IntArray, FloatArray]  # a number for the releases before; Pr(place, release) [sequence, place, release]
 
 
 def against_policy(run: Run, window: int, *, walks: int = WALKS, seed: int = 0) -> Estimate:
@@ -63,8 +62,9 @@ def against_policy(run: Run, window: int, *, walks: int = WALKS, seed: int = 0) 
     return error_and_hit(run, *over_sequences(run, scored, walks, seed))
 
 
-def views(run: Run, window: int, read: Forward) -> Iterator[View]:
-    """At each access the last releases, and Pr(place, next release) given every release before, for each sequence.
+def views(run: Run, window: int, read: Forward) -> Iterator[tuple[IntArray, FloatArray]]:
+    """At each access a number for the last releases, [sequence], and Pr(place, next release) given every release
+    before, [sequence, place, release].
 
     All releases that may come next count, and not only the one that came. Before the first access stands one symbol
     more.
@@ -75,7 +75,7 @@ def views(run: Run, window: int, read: Forward) -> Iterator[View]:
     for n, (tables, which) in enumerate(followed(run.exposer, read.exposed, run.accesses, run.profile.places)):
         belief = np.zeros((len(read.exposed), run.profile.places))
         belief[:, run.target(n).code] = run.about(n, read.predicted[n]).T
-        yield encoded(padded[:, n : n + window], run.symbols + 1), belief[:, :, None] * tables[which]
+        yield encoded(padded[:, n : n + window], run.symbols + 1), with_release(belief, tables[which])
 
 
 def policy_loss(run: Run, quality: Metric, *, walks: int = WALKS, seed: int = 0) -> Estimate:

@@ -23,8 +23,12 @@ from hideseek.util.limits import refuse_if_too_large
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
-    """The distribution of states and releases, ``mass`` [state, past]: ``releases`` [past, moment] at ``moments``."""
+class RememberedJoint:
+    """The distribution of states and releases, ``mass`` [state, past]: ``releases`` [past, moment] at ``moments``.
+
+    It is another object than the designer's :class:`hideseek.codebook.joint_distribution.Joint`: an adversary may
+    remember more or other releases than the codebook does, so that releases go by moments and not by a history.
+    """
 
     move: Movement
     mass: FloatArray
@@ -35,14 +39,14 @@ class Joint:
         """The releases at these moments, [past, moment]."""
         return self.releases[:, [self.moments.index(moment) for moment in moments]]
 
-    def only(self, moments: tuple[int, ...], symbols: int) -> Joint:
+    def only(self, moments: tuple[int, ...], symbols: int) -> RememberedJoint:
         """The distribution of no more than the possible releases at these moments."""
         releases, index = distinct(self.at(moments), symbols)
         mass = (gather(index, len(releases)) @ self.mass.T).T
         occurs = mass.any(axis=0)
-        return Joint(self.move, mass[:, occurs], moments, releases[occurs])
+        return RememberedJoint(self.move, mass[:, occurs], moments, releases[occurs])
 
-    def settled_from(self, before: Joint) -> bool:
+    def settled_from(self, before: RememberedJoint) -> bool:
         """Whether nothing has changed since the access before but the time."""
         same = self.move is before.move and np.array_equal(self.releases, before.releases)
         return same and bool(np.abs(self.mass - before.mass).sum() <= SETTLED)
@@ -70,7 +74,7 @@ def carry(run: Run, window: int | None = None) -> Carried:
     released = [run.times(n, run.release) for n in range(run.accesses)]
     views, needed = remembered(run, window)
     values, step = np.zeros((4, run.accesses)), -1
-    joint = before = Joint(run.moves[0], np.ones((1, 1)), (), np.zeros((1, 0), np.int64))
+    joint = before = RememberedJoint(run.moves[0], np.ones((1, 1)), (), np.zeros((1, 0), np.int64))
     for n in range(run.accesses):
         start, step = step, n * run.every + run.ahead
         joint = replace(joint, move=run.moves[step], mass=run.push(joint.mass, start, step))
@@ -102,12 +106,12 @@ def remembered(run: Run, window: int | None) -> tuple[list[tuple[int, ...]], lis
     return views, needed[-2::-1]
 
 
-def exposing(run: Run, access: int, joint: Joint) -> Joint:
+def exposing(run: Run, access: int, joint: RememberedJoint) -> RememberedJoint:
     """The joint distribution with the releases of an access."""
     drawn, count = product(run.symbols, len(run.release)), len(joint.releases)
     refuse_if_too_large(32 * joint.mass.size * len(drawn), "The joint distribution of states and releases")
     pasts = np.c_[np.repeat(joint.releases, len(drawn), axis=0), np.tile(drawn, (count, 1))]
-    after = Joint(joint.move, joint.mass, (*joint.moments, *run.times(access, run.release)), pasts)
+    after = RememberedJoint(joint.move, joint.mass, (*joint.moments, *run.times(access, run.release)), pasts)
     seen = after.at(run.times(access, run.kind(access).scenario.seen))
     likely = run.likelihood(access, seen, pasts[:, joint.releases.shape[1] :])
     mass = with_release(joint.mass, likely.reshape(*joint.mass.shape, len(drawn)))
@@ -116,7 +120,7 @@ def exposing(run: Run, access: int, joint: Joint) -> Joint:
     return replace(after, mass=mass.reshape(len(mass), -1))
 
 
-def losses(run: Run, access: int, joint: Joint, quality: Metric) -> tuple[float, float]:
+def losses(run: Run, access: int, joint: RememberedJoint, quality: Metric) -> tuple[float, float]:
     """The expected quality loss at an access, from the distribution with its releases, and after the worst history."""
     scenario, step = run.kind(access).scenario, access * run.every + run.reach
     seen = run.times(access, scenario.seen)

@@ -175,8 +175,7 @@ def solve_command(
     game = game.with_budget(budget_of(budget, game, "solve"))
     with bar("solving") as advance:
         solution = solve(
-            game, tolerance=tolerance, time_limit=time_limit, radius=radius, hardware=hardware,
-            progress=lambda k, low, high: advance(f"round {k}: {low:.6g} to {high:.6g}", 0, 0),
+            game, tolerance=tolerance, time_limit=time_limit, radius=radius, hardware=hardware, progress=advance
         )  # fmt: skip
     known, release = ("known", scenario.known, game.inputs), ("release", scenario.release, game.releases)
     guess, centres = ("guess", scenario.target, game.guesses), regions_of(profile).centres
@@ -234,8 +233,7 @@ def curve(
         budgets = np.linspace(game.least_loss, game.saturation, points)
     with bar("tracing") as advance:
         found = trade_off(
-            game, budgets=budgets, tolerance=tolerance, breakpoints=breakpoints,
-            progress=lambda k, width: advance(f"{k} points, {width:.3g} apart", 0, 0),
+            game, budgets=budgets, tolerance=tolerance, breakpoints=breakpoints, progress=advance
         )  # fmt: skip
     columns = ("budget", "privacy", "bound", "price", "quality_loss")
     table = pd.DataFrame({name: getattr(found, name) for name in columns})

@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
     from datetime import datetime
 
     from hideseek.codebook.codebook import Codebook
+    from hideseek.device.codebook_device import Point
     from hideseek.device.live_device import LiveLabel
     from hideseek.device.step_device import Answer
     from hideseek.planning.belief_game import BeliefGame
@@ -99,7 +100,7 @@ def design_command(
 
         game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)
         with bar("planning") as advance:
-            planner = plan(game, progress=lambda done, count, *_: advance("walks", done, count))
+            planner = plan(game, progress=advance)
         codebook, short = designed(planner), designed()
         with bar("comparing") as advance:
             gain = evaluate(
@@ -245,9 +246,6 @@ def expose_command(
     show_answer(answer, label, as_json)
 
 
-Point = tuple[float, float]
-
-
 def live_answer(path: Path, state: Path, floor: float, point: Point, when: datetime | str) -> tuple[Answer, LiveLabel]:
     """The answer of a live device, and the label of its releases so far."""
     from hideseek.device.live_device import LiveDevice
@@ -336,13 +334,10 @@ def plan_command(
     scenario, (d_p, d_q) = scenario_of_plan(protect, profile, every), metrics_of(profile, privacy, quality)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
     game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)
-    start, ceiling = time.perf_counter(), game.ceiling.bound or 1.0
+    start = time.perf_counter()
     with bar("planning") as advance:
         planner = plan(
-            game, outlook=outlook, mode=mode, discount=discount, walks=walks, seed=seed,
-            progress=lambda done, count, reached, bound: advance(
-                f"{reached / ceiling:.3f} .. {bound / ceiling:.3f} of the ceiling", done, count
-            ),
+            game, outlook=outlook, mode=mode, discount=discount, walks=walks, seed=seed, progress=advance
         )  # fmt: skip
     show_plan(game, planner, path, accesses, seed, time.perf_counter() - start, as_json)
 
@@ -356,7 +351,7 @@ def show_plan(
     from hideseek.planning.simulation import FOR_WHOM, follow
 
     with bar("simulating") as advance:
-        found = follow(game, planner, accesses=accesses, seed=seed, progress=lambda *done: advance("accesses", *done))
+        found = follow(game, planner, accesses=accesses, seed=seed, progress=advance)
     save_plan(game, planner, path)
     if as_json:
         print_json(plan_facts(game, planner, found) | {"seconds": seconds, "plan": str(path)})

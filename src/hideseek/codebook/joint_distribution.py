@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.codebook.stage import Prior, Stage, distinct
+from hideseek.model.belief import with_release
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
 from hideseek.model.trajectories import Trajectories, continued
@@ -196,7 +197,7 @@ class Access:
     def usual(self, joint: Joint, stage: Stage, seen: Sequence[int], known: Sequence[int]) -> dict[History, Usual]:
         """What is released on average when no more than this is known and seen: inputs, distributions, by history."""
         looked = self._look(joint, stage)
-        together = (self.to_pair @ joint.mass)[:, looked.order, None] * looked.released
+        together = with_release((self.to_pair @ joint.mass)[:, looked.order], looked.released)
         pair, history = np.indices(together.shape[:2]).reshape(2, -1)
         columns = [self.scenario.known.index(offset) for offset in known]
         before = [self.scenario.seen.index(offset) for offset in seen]

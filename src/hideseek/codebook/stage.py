@@ -13,6 +13,7 @@ from hideseek.errors import CodebookError, broken_rule
 from hideseek.metrics.metric import Metric
 from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
+from hideseek.util.best_guess import least_errors
 from hideseek.util.limits import refuse_if_too_large
 
 SUMS_TO_ONE = 1e-9  # how far from 1 the sum of a distribution may be
@@ -122,7 +123,7 @@ class Outcome:
         view = self.view
         together = view.meet.of(self.probability, view.released)  # Pr(history, target, release)
         together = together.reshape(view.count, view.d_p.shape[1], -1)
-        reached = np.matmul(view.d_p, together).min(axis=1).sum(axis=1)
+        reached = least_errors(view.d_p, together).sum(axis=1)
         return np.asarray(reached / self.weight * (1 - view.rounding))
 
 

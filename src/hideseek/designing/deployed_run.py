@@ -18,7 +18,7 @@ from hideseek.codebook.joint_distribution import NEVER, SETTLED, Access, History
 from hideseek.codebook.stage import Outcome, Prior
 from hideseek.designing.stage_draft import Draft
 from hideseek.designing.stage_layout import StageLayout
-from hideseek.errors import CodebookError, ParameterError
+from hideseek.errors import CodebookError, ParameterError, without_value
 from hideseek.metrics.metric import Metric
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
@@ -264,7 +264,7 @@ def deployment_of(codebook: Codebook) -> Deployment:
     try:
         profile = chain_from(chain.states, chain.transition, codebook.regions, codebook.step, "verify")
     except ParameterError as error:
-        raise CodebookError(f"It holds no usable profile: {error}") from None
+        raise CodebookError(f"It holds no usable profile: {without_value(error)}") from None
     if not codebook.repeating < claimed.accesses <= HORIZON or (claimed.accesses < HORIZON and not claimed.settled):
         rule = f"settles in the stage that repeats, or has {HORIZON} accesses and reaches it"
         raise CodebookError(f"A run of {claimed.accesses} accesses is claimed, and none that {rule}.")

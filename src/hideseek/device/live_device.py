@@ -28,6 +28,7 @@ from hideseek.planning.planner import Planner
 from hideseek.planning.player import Player
 from hideseek.solvers.repair import cheapest_releases, mixed_into_budget
 from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.util.best_guess import least_errors
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar
 from hideseek.util.display import html_table
@@ -143,7 +144,7 @@ class BeliefTable:
         weights = np.vstack([np.where(mass[:, None] > 0, weights, average), average])
         rounded = weights[index.ravel()] / WORDS
         joint = belief[:, None] * rounded
-        privacy, loss = (game.error @ joint).min(axis=0).sum(), np.vdot(game.cost, joint)
+        privacy, loss = least_errors(game.error, joint).sum(), np.vdot(game.cost, joint)
         return cls(inputs, weights, rounded, float(privacy), float(loss))
 
     def draw(self, known: Sequence[int], word: int) -> int:

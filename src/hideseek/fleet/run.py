@@ -122,7 +122,7 @@ def run_fleet(
     with (
         engine_of(engine, workers) as hands,
         outputs.taken(),
-        spooled(source, progress=lambda files: tell("reading", files, 0)) as spool,
+        spooled(source, progress=tell) as spool,
     ):
         return protect_all(spool, outputs, hands, tell)
 

@@ -17,8 +17,8 @@ from hideseek.util.sparse import Matrix
 def with_release(joint: FloatArray, tables: FloatArray) -> FloatArray:
     """Pr(state, history, release) = Pr(state, history) Pr(release | state, history).
 
-    ``joint`` is [state, history] and ``tables`` [state, history, release]. What cannot happen stays 0, also where no
-    table says what would be released (nan).
+    ``joint`` is [state, history] and ``tables`` [state, history, release], or both with histories first. What cannot
+    happen stays 0, also where no table says what would be released (nan).
 
     >>> with_release(np.array([[0.5], [0.5]]), np.array([[[0.9, 0.1]], [[0.6, 0.4]]])).sum(axis=(0, 1))
     array([0.75, 0.25])

@@ -7,7 +7,6 @@ removes much of the variance.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -26,6 +25,7 @@ from hideseek.util.checks import whole_number
 from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.limits import refuse_if_too_large, refuse_if_too_long
+from hideseek.util.progress import Advance
 
 ACCESSES, WALKS = 1000, 10
 FOR_WHOM = (
@@ -90,7 +90,7 @@ def follow(
     accesses: int = ACCESSES,
     walks: int = WALKS,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Advance | None = None,
 ) -> Foresight:
     """Simulate a planner, and hold what it reaches against what no mechanism exceeds.
 
@@ -105,7 +105,8 @@ def follow(
     seed
         Of the walks.
     progress
-        Called after every walk with the accesses done and their number.
+        Called after every walk with ``"accesses"``, how many are done, and of how many; see
+        :func:`hideseek.util.progress.bar`.
 
     Returns
     -------
@@ -140,7 +141,7 @@ def follow(
     while len(done) < walks:
         done.append(walked(player, SETTLING + length, generator))
         if progress is not None:
-            progress(len(done) * length, walks * length)
+            progress("accesses", len(done) * length, walks * length)
     return found_on(done, game, planner, walks * length)
 
 

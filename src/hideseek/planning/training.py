@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -21,12 +20,11 @@ from hideseek.util.arrays import FloatArray, frozen
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar, whole_number
 from hideseek.util.choices import Mode, Outlook
+from hideseek.util.progress import Advance
 
 DISCOUNT = 0.9
 WALKS, LENGTH = 30, 30  # of training: walks, and accesses of each
 ENOUGH = 3  # walks in a row that teach nothing, after which there are no more
-
-Trained = Callable[[int, int, float, float], None]  # walks done, walks, privacy per access in the last ones, bound
 
 
 @checked
@@ -42,7 +40,7 @@ def plan(
     discount: float = DISCOUNT,
     walks: int = WALKS,
     seed: int = 0,
-    progress: Trained | None = None,
+    progress: Advance | None = None,
 ) -> Planner:
     """Train a planner on the beliefs that walks lead to; the same seed gives the same planner.
 
@@ -61,8 +59,8 @@ def plan(
     walks, seed
         How many walks to train on at most, and their seed.
     progress
-        Called after every walk with the walks done, their number, the privacy per access that the last ones had, and
-        what no mechanism that keeps the budget given every release exceeds in the long run.
+        Called after every walk with the shares of the ceiling that the last walks reached and that no mechanism exceeds
+        in the long run, as text, the walks done, and their number; see :func:`hideseek.util.progress.bar`.
 
     Returns
     -------
@@ -118,7 +116,7 @@ def trained(
     discount: float,
     walks: int,
     seed: int,
-    progress: Trained | None,
+    progress: Advance | None,
 ) -> Planner:
     """The planner of a game: trained on walks, where it has a future to learn about."""
     if outlook is Outlook.SECONDARY:
@@ -153,7 +151,7 @@ class _Trainer:
         self.prices = [game.ceiling.price]
         self.strategies = [sparse.csr_array(game.ceiling.attack)]
 
-    def train(self, walks: int, progress: Trained | None) -> None:
+    def train(self, walks: int, progress: Advance | None) -> None:
         """Visit the beliefs after the state itself was released, then those that walks lead to, forth and back."""
         for belief in np.unique(self.game.moves, axis=0):
             self.visit(belief)
@@ -176,7 +174,9 @@ class _Trainer:
             quiet = quiet + 1 if len(self.player.cuts) == known else 0
             self.privacies.append(float(self.game.ceiling_cut @ self.game.start) - short)
             if progress is not None:
-                progress(done + 1, walks, float(np.mean(self.privacies[-5:])), self.bound)
+                reached, ceiling = float(np.mean(self.privacies[-5:])), self.game.ceiling.bound or 1.0
+                what = f"{reached / ceiling:.6g} to {self.bound / ceiling:.6g} of the ceiling, walks"
+                progress(what, done + 1, walks)
 
     def visit(self, belief: FloatArray) -> Play:
         """Choose a table at a belief, and learn what the belief is worth."""

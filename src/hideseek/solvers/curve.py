@@ -8,7 +8,6 @@ every breakpoint of the curve (which is concave and piecewise linear).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -25,12 +24,11 @@ from hideseek.util.boundary import checked
 from hideseek.util.checks import nonnegative, scalar
 from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
+from hideseek.util.progress import Advance
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-Progress = Callable[[int, float], None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +121,7 @@ def trade_off(
     budgets: npt.ArrayLike | None = None,
     tolerance: float = 1e-3,
     breakpoints: bool = False,
-    progress: Progress | None = None,
+    progress: Advance | None = None,
 ) -> Curve:
     """The largest privacy for every budget, from the least possible loss to where more budget adds nothing.
 
@@ -139,7 +137,8 @@ def trade_off(
     breakpoints
         Go on until every corner of the curve is found, of which there can be thousands.
     progress
-        Called with (points so far, distance between the envelopes).
+        Called after every budget with ``"budgets"``, how many are solved, and of how many. Where that is not known it
+        is 0, and the text also says how far apart the envelopes are. See :func:`hideseek.util.progress.bar`.
 
     Returns
     -------
@@ -206,26 +205,26 @@ class _Points:
             self.least = float(np.vdot(game.cost, safe))
         self.solver = Solver(accuracy, safe=safe)
 
-    def begin(self, budgets: FloatArray | None, progress: Progress | None) -> None:
+    def begin(self, budgets: FloatArray | None, progress: Advance | None) -> None:
         """Solve at these budgets, or at the ends of the curve."""
         if budgets is None:
             self.add(self.least)
             self.add(self.game.saturation)
             return
         refuse_many_points(len(budgets))
-        for budget in np.sort(budgets):
+        for done, budget in enumerate(np.sort(budgets), start=1):
             self.add(float(budget))
             if progress is not None:
-                progress(len(self.found), self.curve().width)
+                progress("budgets", done, len(budgets))
 
-    def refined(self, allowed: float, refine: bool, progress: Progress | None) -> Curve:
+    def refined(self, allowed: float, refine: bool, progress: Advance | None) -> Curve:
         """Add points where the envelopes are furthest apart, until nowhere by more than is allowed."""
         while True:
             curve = self.curve()
             corners = curve.corners
             apart = curve.upper(corners) - curve.lower(corners)
-            if progress is not None:
-                progress(len(curve.budget), float(np.max(apart, initial=0.0)))
+            if progress is not None and refine:
+                progress(f"{np.max(apart, initial=0.0):.3g} apart, budgets", len(curve.budget), 0)
             # what remains apart at a budget that has been solved is the solver's rounding
             solved = np.isclose(corners[:, None], curve.budget, rtol=0, atol=1e-9 * self.game.saturation)
             apart[solved.any(axis=1)] = 0

@@ -15,12 +15,13 @@ from hideseek.solvers.closed_form import closed_forms
 from hideseek.solvers.double_oracle import DoubleOracle
 from hideseek.solvers.full_program import full_program, refuse_unaffordable, safe_mechanism
 from hideseek.solvers.growing_program import Pairs
-from hideseek.solvers.interior_point import Progress, game_answer, solvable
+from hideseek.solvers.interior_point import game_answer, solvable
 from hideseek.solvers.regret_matching import regret_matching_answer
 from hideseek.solvers.solution import Method, Solution, Status, finished
 from hideseek.util.arrays import BoolArray, FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar
+from hideseek.util.progress import Advance
 from hideseek.util.sparse import inner
 
 SMALL = 1_000_000  # non-zeros of a full program, which 100 places have: two seconds
@@ -33,7 +34,7 @@ def solve(
     tolerance: float = 1e-6,
     method: Method | str = Method.AUTO,
     time_limit: float | None = None,
-    progress: Progress | None = None,
+    progress: Advance | None = None,
     start: Pairs | None = None,
     radius: float | None = None,
     hardware: str | None = None,
@@ -51,7 +52,8 @@ def solve(
     time_limit
         Seconds, after which the round under way is the last.
     progress
-        Called after every round with (round, lower bound, upper bound).
+        Called after every round with the bounds so far as text, the rounds, and 0, as their number is not known; see
+        :func:`hideseek.util.progress.bar`.
     start
         The ``end`` of a similar game's solution: the guesses that were binding in it. Releases are not taken over, as
         the first ones are worth more (measured: 9 %) against an adversary who remembers every release.
@@ -105,7 +107,7 @@ class Solver:
     tolerance: float
     method: Method = Method.AUTO
     deadline: float = np.inf
-    progress: Progress | None = None
+    progress: Advance | None = None
     start: Pairs | None = None
     allowed: BoolArray | None = None
     hardware: str | None = None
@@ -198,7 +200,7 @@ def solve_within(
     radius: float,
     tolerance: float,
     time_limit: float | None,
-    progress: Progress | None,
+    progress: Advance | None,
     start: Pairs | None,
 ) -> Solution:
     """The best mechanism within a radius, after the best of all, which proves what the radius costs."""

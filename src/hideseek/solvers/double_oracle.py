@@ -20,9 +20,9 @@ from hideseek.game.alternatives import Alternatives
 from hideseek.solvers.certificate import Certificate, certify
 from hideseek.solvers.claim import Claim
 from hideseek.solvers.growing_program import Pairs, mark_largest
-from hideseek.solvers.interior_point import Progress
 from hideseek.solvers.restricted_program import RestrictedProgram, RestrictedSolution
 from hideseek.util.arrays import BoolArray
+from hideseek.util.progress import Advance, tell_bounds
 from hideseek.util.sparse import light
 
 FORGETTING = 20_000  # possible columns from which on it pays to forget some
@@ -60,7 +60,7 @@ class DoubleOracle(RestrictedProgram):
         self.problem = Alternatives((self.problem.games[0].with_budget(budget),))
         self.highs.changeRowBounds(0, -highspy.kHighsInf, self.problem.games[0].budget / self.units[0])
 
-    def close(self, tolerance: float, deadline: float, progress: Progress | None) -> tuple[Certificate, bool]:
+    def close(self, tolerance: float, deadline: float, progress: Advance | None) -> tuple[Certificate, bool]:
         """Alternate until the gap is at most ``tolerance``; also says whether time ran out first."""
         best, attack = self._nothing(), self._nothing()
         lower, upper = -np.inf, np.inf
@@ -76,8 +76,7 @@ class DoubleOracle(RestrictedProgram):
                 lower, best, progressed = point.privacy, point.answer(), self.rounds
             if point.bound < upper:
                 upper, attack, progressed = point.bound, point.answer(), self.rounds
-            if progress is not None:
-                progress(self.rounds, lower, upper)
+            tell_bounds(progress, self.rounds, lower, upper)
             if upper - lower <= tolerance * upper:
                 certificate = self._certify(best, attack)
                 if certificate.optimality_gap <= tolerance:

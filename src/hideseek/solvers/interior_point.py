@@ -34,13 +34,14 @@ from hideseek.solvers.repair import onto_rows, stochastic
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.limits import refuse_if_too_large
+from hideseek.util.progress import Advance, tell_bounds
 
 ROUNDS, PATIENCE = 150, 15  # at most, and without getting nearer; 20 to 60 are usual
 CORRECTORS = 6  # at most in a round: each costs a fraction of the factors that it reuses
 ROUNDING = 1e-14  # of a matrix whose diagonal is 1; keeps it positive definite
 NEAR = 0.97  # of the way to the boundary
 
-Progress = Callable[[int, float, float], None]
+Bounds = Callable[[int, float, float], None]  # hears the round, and the bounds of a program after it
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +166,7 @@ def inverse_factors(program: Program, point: Iterate) -> FloatArray:
 
 @np.errstate(all="ignore")  # what overflows gets no nearer, and the best point stays
 def interior_point(
-    program: Program, tolerance: float, deadline: float = np.inf, progress: Progress | None = None
+    program: Program, tolerance: float, deadline: float = np.inf, report: Bounds | None = None
 ) -> tuple[Iterate, int, bool]:
     """The best point found, the number of rounds, and whether time ran out.
 
@@ -181,8 +182,8 @@ def interior_point(
         try:
             newton = Newton(program, point)
             value = float(np.vdot(program.objective, point.values))
-            if progress is not None:
-                progress(count, value - newton.gap, value)
+            if report is not None:
+                report(count, value - newton.gap, value)
             if newton.gap < least:
                 best, least, since = point, newton.gap, count
             late = time.monotonic() > deadline
@@ -247,7 +248,7 @@ def rows_of(game: Game) -> sparse.csr_array:
 
 
 def game_answer(
-    game: Game, tolerance: float, deadline: float = np.inf, progress: Progress | None = None
+    game: Game, tolerance: float, deadline: float = np.inf, progress: Advance | None = None
 ) -> tuple[Claim, int, bool]:
     """The game's mechanism, attack, price and multipliers; the rounds; and whether time ran out.
 
@@ -267,8 +268,7 @@ def game_answer(
     )
 
     def report(count: int, lower: float, upper: float) -> None:
-        if progress is not None:
-            progress(count, -upper * risk, -lower * risk)
+        tell_bounds(progress, count, -upper * risk, -lower * risk)
 
     point, rounds, late = interior_point(program, tolerance, deadline, report)
     answer = Claim(

@@ -28,8 +28,8 @@ from hideseek.errors import MissingExtraError, broken_rule
 from hideseek.game.alternatives import Alternatives
 from hideseek.solvers.certificate import Certificate, certify
 from hideseek.solvers.claim import Claim
-from hideseek.solvers.interior_point import Progress
 from hideseek.util.arrays import FloatArray
+from hideseek.util.progress import Advance, tell_bounds
 from hideseek.util.sparse import light
 
 LATER = 4  # the power of its number by which a round counts
@@ -143,7 +143,7 @@ def on_hardware(array: FloatArray, hardware: str | None) -> Array:
 
 
 def regret_matching_answer(
-    problem: Alternatives, tolerance: float, deadline: float, progress: Progress | None, hardware: str | None
+    problem: Alternatives, tolerance: float, deadline: float, progress: Advance | None, hardware: str | None
 ) -> tuple[Certificate, int, bool]:
     """Play until the certificate closes, or nothing moves any more; also the rounds, and whether time ran out first."""
     game = problem.games[0]
@@ -165,8 +165,7 @@ def regret_matching_answer(
             own.play()
         privacy, bound, price = own.bounds()
         late, stuck = time.monotonic() > deadline, False
-        if progress is not None:
-            progress(own.rounds, privacy * risk, bound * risk)
+        tell_bounds(progress, own.rounds, privacy * risk, bound * risk)
         if own.rounds >= 2 * seen[0]:
             stuck = bound - privacy > PROGRESS * seen[1]
             seen = own.rounds, bound - privacy

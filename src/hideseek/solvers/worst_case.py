@@ -84,8 +84,9 @@ def check_game(game: Game) -> None:
         raise broken_rule("game", OWNER, rule, "one with extra rows" if game.mass.size else "one without probabilities")
     size = game.error.size * game.cost.shape[1]
     if size > LARGEST:
-        text = f"The worst case over {len(game.cost)} inputs is a mixed-integer program with {size} variables"
-        raise SizeError(f"{text}; at most {LARGEST} are allowed. Use fewer places.", 8 * size)
+        rule = f"one whose mixed-integer program has at most {LARGEST} variables"
+        got = f"{size} variables for {len(game.cost)} inputs"
+        raise SizeError.breaking("game", OWNER, rule, got, "Use fewer places.", needed=8 * size)
     if game.guesses.shape[1] != game.inputs.shape[1]:
         rule = "one whose inputs are its targets, so that the worst case over the one is that over the other"
         raise broken_rule("game", OWNER, rule, "a scenario in which 'known' is not 'target'")

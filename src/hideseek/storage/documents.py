@@ -9,15 +9,17 @@ import msgspec
 import numpy as np
 
 from hideseek import metrics
-from hideseek.errors import ParameterError, broken_rule
+from hideseek.errors import broken_rule
 from hideseek.metrics.metric import Metric, over_places
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
-from hideseek.storage.regions_document import RegionsDocument, regions_from
+from hideseek.storage.regions_document import OWNER, RegionsDocument, regions_from
 
 NESTED = 16  # metrics in one another
 MOST = 2**20  # places
 PLACE = ("U16", "U32")
+KNOWN = "made of hideseek's own metrics, with arguments that they take"
+UNKNOWN = "Others hideseek does not know."
 
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 Offset = Annotated[int, msgspec.Meta(ge=-(10**6), le=10**6)]
@@ -74,7 +76,7 @@ def read_regions(document: RegionsDocument) -> Regions:
     try:
         return regions_from(document)
     except OverflowError as error:  # names of hexagons that are longer than any
-        raise ParameterError(f"Its regions cannot exist: {error}.") from None
+        raise broken_rule("regions", OWNER, "those of a map", error, "These cannot exist.") from None
 
 
 def scenario_document(scenario: Scenario) -> ScenarioDocument:
@@ -86,7 +88,7 @@ def scenario_from(document: ScenarioDocument) -> Scenario:
     """A scenario from plain data, in which nothing is left to the defaults."""
     scenario = Scenario(**{name: getattr(document, name) for name in ScenarioDocument.__struct_fields__})
     if scenario_document(scenario) != document:
-        raise ParameterError("A part of its scenario is missing.")
+        raise broken_rule("scenario", OWNER, "complete, with no part left open", document)
     return scenario
 
 
@@ -133,24 +135,25 @@ def metric_from(document: MetricDocument, regions: Regions | None, places: int, 
 
     def made(name: str, argument: Argument) -> Any:
         if not isinstance(argument, ARGUMENTS.get(name, ())) or (argument == "regions" and regions is None):
-            raise ParameterError(f"It uses a metric that hideseek does not know: {name!r}.")
+            raise broken_rule("metric", OWNER, KNOWN, repr(name), UNKNOWN)
         match argument:
             case MetricDocument():
                 return metric_from(argument, regions, places, depth + 1)
             case PairsDocument():
                 named = dict(argument.pairs)  # a table as long as the largest of them will be made
                 if len(named) < len(argument.pairs) or not all(0 <= np.min(k) <= np.max(k) < MOST for k in named):
-                    raise ParameterError("A metric names a place twice, or one that cannot exist.")
+                    rule = "one that names no place twice, and none that cannot exist"
+                    raise broken_rule("metric", OWNER, rule, "others")
                 return named
             case "regions":
                 return regions
         return argument
 
     if document.name not in RECIPES or depth > NESTED:
-        raise ParameterError(f"It uses a metric that hideseek does not know: {document.name!r}.")
+        raise broken_rule("metric", OWNER, KNOWN, repr(document.name), UNKNOWN)
     arguments = {name: made(name, argument) for name, argument in document.arguments.items()}
     try:
         result: Metric = getattr(metrics, document.name)(**arguments)
     except TypeError as error:
-        raise ParameterError(f"It uses a metric that hideseek does not know: {error}.") from None
+        raise broken_rule("metric", OWNER, KNOWN, error, UNKNOWN) from None
     return result

@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from hideseek.errors import HideseekError, ParameterError, TraceError
+from hideseek.errors import HideseekError, TraceError, broken_rule, without_value
 from hideseek.model.markov import MarkovProfile, refuse_large_chain
 from hideseek.model.profile import regions_of
 from hideseek.model.regions import Regions
@@ -122,7 +122,7 @@ def load_profile(path: str | os.PathLike[str]) -> MarkovProfile:
     try:
         return profile_from(document)
     except HideseekError as error:
-        raise TraceError(f"{file.name} holds no usable profile: {error}") from None
+        raise TraceError(f"{file.name} holds no usable profile: {without_value(error)}") from None
 
 
 def decoded(content: bytes) -> _ProfileFile:
@@ -145,25 +145,26 @@ def is_profile(path: Path) -> bool:
 
 def profile_from(document: _ProfileFile) -> MarkovProfile:
     """The profile that a document describes."""
-    regions = regions_from(document.regions)
+    owner, regions = "load_profile", regions_from(document.regions)
     lengths = {len(state) for state in document.states}
     if len(lengths) != 1 or 0 in lengths:
-        raise ParameterError("Its states are not tuples of one length.")
+        raise broken_rule("states", owner, "tuples of one length", f"the lengths {sorted(lengths)}")
     refuse_large_chain(len(document.states), len(regions), len(document.transitions))
     states = np.array(document.states, dtype=np.int64)
     kernel = np.zeros((len(states), len(regions)))
     for state, place, probability in document.transitions:
         if state >= len(states) or place >= len(regions):
-            raise ParameterError(f"The transition from state {state} to place {place} lies outside its tables.")
+            rule = f"between {len(states)} states and {len(regions)} places"
+            raise broken_rule("transitions", owner, rule, f"one from state {state} to place {place}")
         kernel[state, place] = probability
-    return chain_from(states, kernel, regions, document.step, "load_profile")
+    return chain_from(states, kernel, regions, document.step, owner)
 
 
 def chain_from(states: IntArray, kernel: FloatArray, regions: Regions | None, step: str, owner: str) -> MarkovProfile:
     """The chain with these transitions [state, place], in any order of its states; refused unless it is one."""
     if not states.size or states.max() >= kernel.shape[1] or len(np.unique(states, axis=0)) < len(states):
-        raise ParameterError("Its states name a place that does not exist, or one twice.")
+        raise broken_rule("states", owner, "of places that exist, and none twice", "others")
     if not (kernel.min() >= 0 and np.abs(kernel.sum(axis=1) - 1).max() <= 1e-9):
-        raise ParameterError("The transitions of a state do not sum to 1.")
+        raise broken_rule("transitions", owner, "probabilities that sum to 1 for each state", "some that do not")
     order = np.lexsort(states.T[::-1])
     return MarkovProfile.from_kernel(states[order], kernel[order], regions, step, "matrix", owner)

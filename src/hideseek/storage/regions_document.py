@@ -6,10 +6,11 @@ from typing import Annotated
 
 import msgspec
 
-from hideseek.errors import ParameterError
+from hideseek.errors import broken_rule
 from hideseek.model.regions import Grid, Hexagons, Places, Regions
 
 LARGEST_GRID = 10**7
+OWNER = "a file"  # what the parts belong to that break a rule
 
 
 class GridDocument(msgspec.Struct, tag="grid", forbid_unknown_fields=True):
@@ -53,7 +54,7 @@ def regions_document(regions: Regions) -> RegionsDocument:
             return PlacesDocument(list(regions.latitudes), list(regions.longitudes), list(regions.names))
         case Hexagons():
             return HexagonsDocument(list(regions.cells))
-    raise ParameterError(f"Regions of the type {type(regions).__name__} have no file format.")
+    raise broken_rule("regions", OWNER, "a Grid, Places or Hexagons: others have no format", type(regions).__name__)
 
 
 def regions_from(document: RegionsDocument) -> Regions:
@@ -62,9 +63,11 @@ def regions_from(document: RegionsDocument) -> Regions:
         case GridDocument():
             cells = document.rows * document.columns
             if cells > LARGEST_GRID:
-                raise ParameterError(f"Its grid has {cells} cells; at most {LARGEST_GRID} are read.")
+                raise broken_rule("grid", OWNER, f"one of at most {LARGEST_GRID} cells", f"{cells} cells")
             if len(set(document.kept)) < len(document.kept) or not all(0 <= cell < cells for cell in document.kept):
-                raise ParameterError("The grid keeps a cell twice, or one that it does not have.")
+                raise broken_rule(
+                    "grid", OWNER, "one that keeps no cell twice, and none that it does not have", "others"
+                )
             grid = Grid(document.south, document.north, document.west, document.east, document.rows, document.columns)
             return grid.keep(document.kept)
         case PlacesDocument():

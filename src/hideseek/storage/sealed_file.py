@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from safetensors.numpy import save
 
-from hideseek.errors import HideseekError, broken_rule
+from hideseek.errors import HideseekError, broken_rule, without_value
 from hideseek.util.private_files import read_plain_file, write_privately
 
 LARGEST = 256 * 2**20  # bytes
@@ -147,7 +147,7 @@ class FileKind(Generic[Document]):
         try:
             return made_from(memoryview(content))
         except HideseekError as error:
-            reason = str(error)
+            reason = without_value(error)
         except MemoryError:
             reason = "It needs more memory than there is."
         raise self.error(f"{file.name} cannot be trusted as a {self.name}: {reason}")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Self
 
-from hideseek.errors import SizeError, TraceError, UnusableFileError
+from hideseek.errors import SizeError, TraceError, UnusableFileError, without_value
 from hideseek.util.limits import refuse_if_too_large
 
 # What the publishers lay beside the traces
@@ -74,7 +74,7 @@ def fitting(stream: IO[bytes]) -> IO[bytes] | UnusableFileError:
             READING * size_of(stream), f"reading its {size_of(stream)} bytes", "Cut it into several files."
         )
     except SizeError as error:
-        return UnusableFileError(str(error).rstrip("."))
+        return UnusableFileError(without_value(error).rstrip("."))
     return stream
 
 

@@ -7,7 +7,7 @@ import os
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -20,6 +20,7 @@ from hideseek.errors import OutputError, TraceError, TraceWarning
 from hideseek.traces.reading import FileRead, each_file
 from hideseek.traces.table import in_order
 from hideseek.traces.users import told_apart
+from hideseek.util.progress import Advance
 
 ROW = np.dtype([("tracked_at", "<i8"), ("latitude", "<f8"), ("longitude", "<f8")])  # microseconds, degrees
 
@@ -64,12 +65,12 @@ class Spool:
 
 
 @contextmanager
-def spooled(path: str | os.PathLike[str], *, progress: Callable[[int], None] | None = None) -> Iterator[Spool]:
+def spooled(path: str | os.PathLike[str], *, progress: Advance | None = None) -> Iterator[Spool]:
     """Go once through what :func:`read_traces` reads, with one of its files at most in memory.
 
     The temporary file has no name, so that nobody else finds it, and nothing is left of it even if this process is
-    killed. ``progress`` is called with the number of files read. Rows that break a rule are counted in a
-    :class:`hideseek.traces.TraceWarning`, which shows none of them.
+    killed. ``progress`` is called after every file; how many there are is not known before the last. Rows that break a
+    rule are counted in a :class:`hideseek.traces.TraceWarning`, which shows none of them.
 
     >>> from hideseek.traces.city import synthetic_city
     >>> synthetic_city(people=3, days=1).to_csv("city.csv", index=False)
@@ -95,7 +96,7 @@ def spooled(path: str | os.PathLike[str], *, progress: Callable[[int], None] | N
             troubles |= {found.path if found.named else user: reason for user, reason in found.refused.items()}
             reasons += found.reasons
             if progress is not None:
-                progress(number)
+                progress("reading", number, 0)
         with room():
             file.flush()
         # the format and the names that tell the users are known after the last file only

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from hideseek.util.arrays import FloatArray, blocks
-from hideseek.util.sparse import Matrix
+
+if TYPE_CHECKING:  # a device with a codebook has no scipy
+    from hideseek.util.sparse import Matrix
 
 
 def least_errors(error: FloatArray, weight: Matrix) -> FloatArray:

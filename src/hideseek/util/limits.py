@@ -16,10 +16,9 @@ def refuse_if_too_large(
     limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     if needed > limit:
         # a float holds no more than 2^1024
-        sizes = (
-            f"about {min(needed, 2**1000) / 2**30:.3g} GiB; half of this machine's memory is {limit / 2**30:.3g} GiB"
-        )
-        raise SizeError(f"{what} would need {sizes}. {way_out}", needed)
+        value, half = f"about {min(needed, 2**1000) / 2**30:.3g} GiB", f"{limit / 2**30:.3g} GiB"
+        error = SizeError(f"{what} would need {value}; half of this machine's memory is {half}. {way_out}", needed)
+        raise error.filled(rule=f"at most {half}, half of this machine's memory", value=value, hint=way_out)
 
 
 def refuse_if_too_long(seconds: float, what: str, way_out: str) -> None:
@@ -32,6 +31,6 @@ def refuse_if_too_long(seconds: float, what: str, way_out: str) -> None:
     hideseek.errors.SizeError: A run of 7 accesses would take about 10 days or more; 7 are allowed. Ask for fewer.
     """
     if seconds > LONGEST * DAY:
-        raise SizeError(
-            f"{what} would take about {seconds / DAY:.3g} days or more; {LONGEST} are allowed. {way_out}", seconds
-        )
+        value = f"about {seconds / DAY:.3g} days or more"
+        error = SizeError(f"{what} would take {value}; {LONGEST} are allowed. {way_out}", seconds)
+        raise error.filled(rule=f"at most {LONGEST} days", value=value, hint=way_out)

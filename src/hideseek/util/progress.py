@@ -17,6 +17,16 @@ MINUTE = 60
 REFRESH = 0.1  # seconds between two pictures of a bar in a notebook
 
 
+def tell_bounds(progress: Advance | None, rounds: int, lower: float, upper: float) -> None:
+    """Say, where somebody listens, what a value lies between after so many rounds; nobody knows how many are left.
+
+    >>> tell_bounds(print, 7, 0.123, 0.124)
+    0.123 to 0.124, round 7 0
+    """
+    if progress is not None:
+        progress(f"{lower:.6g} to {upper:.6g}, round", rounds, 0)
+
+
 @contextmanager
 def bar(description: str) -> Iterator[Advance]:
     """Show how far long work is, until it is done.
