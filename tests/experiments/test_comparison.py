@@ -31,7 +31,7 @@ from tests.support.rivals import town, turned
 CITY = synthetic_city(people=1, days=7)
 PROFILE = MarkovProfile.fit(CITY, Grid.covering(CITY, rows=3, columns=3), smoothing=0.05)
 METRES = distance(PROFILE.regions)
-SETTING = Setting(PROFILE, METRES, squared(METRES))
+SETTING = Setting(PROFILE, privacy=METRES, quality=squared(METRES))
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_a_window_of_one_release_is_the_correlation_aware_attack(comparison):
 def test_no_rival_beats_the_optimum_in_any_town(rival, seed, turn):
     """Exactly, by enumeration of all that may be exposed: for a table in its own game, for a policy along a way."""
     profile = town(seed, 3)
-    setting = Setting(profile, distance(profile.regions), squared(distance(profile.regions)))
+    setting = Setting(profile, privacy=distance(profile.regions), quality=squared(distance(profile.regions)))
     made = turned(rival, setting, turn)
     if isinstance(made, Mechanism):
         loss, error = float(np.vdot(setting.game.cost, made.table)), expected_error(setting.game, made)
@@ -195,7 +195,7 @@ def test_rows_come_by_equal_loss_and_then_by_privacy_with_the_ends_last():
     """Two rivals whose dials turn nothing stand behind the others, before the truth and the constant place."""
     profile = town(3, 3)
     metres = distance(profile.regions)
-    setting = Setting(profile, metres, metres)
+    setting = Setting(profile, privacy=metres, quality=metres)
     stuck = [
         Rival(
             name,

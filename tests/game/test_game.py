@@ -151,6 +151,20 @@ def test_bad_numbers_are_refused_by_name_rule_and_value(prior, d_p, d_q, budget,
     assert isinstance(caught.value, HideseekError)
 
 
+@pytest.mark.parametrize("differ", ["hamming", hamming(), lambda guess, truth: guess != truth], ids=str)
+def test_a_prior_takes_a_metric_as_a_name_a_metric_or_a_function(differ):
+    game = Game.from_prior(PRIOR, privacy=differ, quality=differ, budget=0.1)
+    assert (game.error == Game.from_prior(PRIOR, privacy=GOOD, quality=GOOD, budget=0.1).error).all()
+    assert (game.cost == game.error.T).all()
+
+
+@pytest.mark.parametrize(("name", "rule"), [("euclid", "a prior has no regions"), ("much", "'hamming', 'euclid'")])
+def test_a_prior_refuses_a_name_that_needs_regions_or_is_unknown(name, rule):
+    with pytest.raises(ParameterError, match=rule) as caught:
+        Game.from_prior(PRIOR, privacy=GOOD, quality=name, budget=0.1)
+    assert caught.value.parameter == "quality"
+
+
 def test_shapes_that_disagree_are_refused():
     with pytest.raises(ParameterError, match="one row for each of the 3 columns"):
         Game(np.zeros((2, 3)), np.zeros((2, 2)), 1.0)

@@ -70,7 +70,7 @@ def things() -> types.SimpleNamespace:
         codebook=hs.design(profile, hs.Scenario.past_present(1), privacy=metric, quality=metric, budget=0.1),
         scenario=hs.Scenario.sporadic(),
         law=hs.model.possible_trajectories(profile, (0,)),
-        setting=baselines.Setting(profile, hs.metrics.distance(places), hs.metrics.distance(places)),
+        setting=baselines.Setting(profile, privacy="euclid", quality="euclid"),
         delta=baselines.DeltaLocationSet(profile, 1.0),
         predictive=baselines.predictive(np.array([[0.0, 0.0], [100.0, 0.0]]), noise=50.0),
         rows=rows,

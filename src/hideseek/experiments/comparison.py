@@ -205,9 +205,8 @@ def measure_of(
     whole_number(walks, "walks", owner, least=2)
     whole_number(accesses, "accesses", owner)
     whole_number(seed, "seed", owner, least=0)
-    setting = Setting(
-        profile, as_metric(privacy, "privacy", profile, owner), as_metric(quality, "quality", profile, owner)
-    )
+    d_p, d_q = as_metric(privacy, "privacy", profile, owner), as_metric(quality, "quality", profile, owner)
+    setting = Setting(profile, privacy=d_p, quality=d_q)
     run = Run(truth(setting.game), profile, privacy=setting.privacy, accesses=accesses, owner=owner)
     refuse_many(run, walks)
     return _Measure(setting, accesses, walks, seed)

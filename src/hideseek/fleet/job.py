@@ -47,7 +47,7 @@ class Job:
         Releases that the adversary remembers, as in :meth:`hideseek.Scenario.past_present`.
     gaps : int
         Longest gap, in accesses, after which a codebook goes on, as in :func:`hideseek.design`.
-    privacy : tuple of str
+    privacy : str or tuple of str
         Names of the metrics of the adversary's error.
     quality : str
         Name of the metric of the loss of quality.
@@ -63,6 +63,8 @@ class Job:
     --------
     >>> Job(privacy=("hamming", "euclid"), budgets=("20%", 0.5)).designs
     (('hamming', '20%'), ('hamming', '0.5'), ('euclid', '20%'), ('euclid', '0.5'))
+    >>> Job(privacy="euclid").designs
+    (('euclid', '20%'),)
     """
 
     grid: tuple[int, int] = (10, 25)
@@ -70,7 +72,7 @@ class Job:
     step: str = STEP
     memory: int = 1
     gaps: int = 1
-    privacy: tuple[str, ...] = (MetricName.EUCLID,)
+    privacy: str | tuple[str, ...] = (MetricName.EUCLID,)
     quality: str = MetricName.SQUARED
     budgets: tuple[str | float, ...] = ("20%",)
 
@@ -81,7 +83,8 @@ class Job:
         checked_step(self.step, owner)
         Scenario.past_present(self.memory)
         whole_number(self.gaps, "gaps", owner)
-        privacy = tuple(str(one_of(MetricName, name, "privacy", owner)) for name in self.privacy)
+        names = (self.privacy,) if isinstance(self.privacy, str) else self.privacy
+        privacy = tuple(str(one_of(MetricName, name, "privacy", owner)) for name in names)
         budgets = tuple(plain_budget(str(budget), owner) for budget in self.budgets)
         for name, values in (("privacy", privacy), ("budgets", budgets)):
             if not values or len(set(values)) < len(values):
