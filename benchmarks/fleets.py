@@ -89,7 +89,7 @@ def protected(data: str, job: Job) -> Facts:
         "driver": drivers[1] / found.users,
         "reading": reading / found.users,
         "fixes": float(tables[0].groupby("user")["fixes"].first().mean()),
-        "gap": float(rows["gap"].max()),
+        "gap": float(rows["optimality_gap"].max()),
     }
 
 

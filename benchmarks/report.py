@@ -171,7 +171,7 @@ def speed_words(results: Results, ours: list[Row]) -> list[str]:
         if row.facts["gap"] > TOLERANCE
     ]
     largest = max(row.facts["gap"] for row in ours)
-    gaps = f"Every table went through the same certificate. The largest gap of ours is {largest:.0e}"
+    gaps = f"Every table went through the same certificate. The largest optimality gap of ours is {largest:.0e}"
     finished = [row.facts["gap"] for name in PEERS for row in results.of(name)]
     others = ("; " + ", ".join(loose) if loose else f", of the peers {max(finished):.0e}") if finished else ""
     machine, about = ours[0].machine, results.machines.get(ours[0].machine, {})
@@ -216,7 +216,7 @@ def gpu_block(results: Results) -> str:
     if not rows:
         return ""
     lines = [
-        "| places | gap asked for | first order, GPU | memory of the GPU | double oracle, one core | |",
+        "| places | optimality gap asked for | first order, GPU | memory of the GPU | double oracle, one core | |",
         "|---:" * 6 + "|",
     ]
     for asked, row in rows:

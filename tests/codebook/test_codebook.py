@@ -310,6 +310,7 @@ def test_a_codebook_shows_itself_in_a_line_and_a_table(file):
         assert len(shown) < 250
         assert "array" not in shown
     assert repr(codebook).startswith("Codebook(places=3, stages=")
+    assert f"longest_gap={len(codebook.gaps) + 1}" in repr(codebook)
     for result in (codebook, codebook.deployed):
         assert result._repr_html_().startswith("<table>")
 

@@ -175,8 +175,8 @@ def optimal_geo_indistinguishable(setting: Setting, *, epsilon: float, dilation:
     -------
     LeastLoss
         The cheapest mechanism of all, or of those that keep the rows of a spanner, which are fewer and stricter. What
-        that costs at most is the ``gap``: none of these loses less than ``within``, and no geo-indistinguishable
-        mechanism less than ``bound``.
+        that costs at most is the ``optimality_gap``: none of these loses less than ``within``, and no
+        geo-indistinguishable mechanism less than ``bound``.
 
     References
     ----------

@@ -31,9 +31,9 @@ def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
         yield "none within the radius exceeds", f"{solution.within:.6g} {d_p.unit}".strip()
         yield "the radius costs at most", f"{solution.optimality_gap:.2%} of what could be"
         gap = relative_gap(solution.privacy, solution.within, game.prior_risk)
-        yield "relative gap within it", f"{gap:.1e} ({solution.status})"
+        yield "optimality gap within it", f"{gap:.1e} ({solution.status})"
     else:
-        yield "relative gap", f"{solution.optimality_gap:.1e} ({solution.status})"
+        yield "optimality gap", f"{solution.optimality_gap:.1e} ({solution.status})"
     yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
     yield "one more unit of loss adds", f"{solution.price:.3g}"
     yield "with nothing exposed", f"{game.prior_risk:.6g} {d_p.unit}".strip()

@@ -144,8 +144,8 @@ def solve_command(
     protect: OneAccess = Protect.PLACE,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
-    tolerance: Annotated[float, typer.Option(help="Relative gap to prove.")] = 1e-6,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds after which to return the gap reached.")] = None,
+    tolerance: Annotated[float, typer.Option(help="Optimality gap to prove.")] = 1e-6,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds after which to stop, with the optimality gap reached.")] = None,
     radius: Annotated[
         float | None, typer.Option(help="Most that a release may lose, in the unit of the quality: m², m or a share.")
     ] = None,

@@ -111,7 +111,7 @@ class Codebook:
         return {
             "places": self.places,
             "stages": len(self.stages),
-            "gaps": len(self.gaps) + 1,
+            "longest_gap": len(self.gaps) + 1,  # in accesses; 1: none
             "privacy": self.privacy.name,
             "quality": self.quality.name,
             "budget": f"{self.budget:.6g}",

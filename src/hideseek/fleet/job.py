@@ -112,8 +112,8 @@ def plain_budget(text: str, owner: str) -> str:
 class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One design of one user in the table of labels; its numbers are those of a codebook and of its label.
 
-    ``gap`` is the largest relative distance, over the stages of the codebook, between the privacy reached and the bound
-    that nothing exceeds; ``seconds`` are CPU time; ``reason`` tells why there is no codebook.
+    ``optimality_gap`` is the largest of the codebook's stages, for the distribution that each was made for; ``seconds``
+    are CPU time; ``reason`` tells why there is no codebook.
     """
 
     user: str
@@ -147,7 +147,7 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     kept: float | None = None
     kept_low: float | None = None
     kept_high: float | None = None
-    gap: float | None = None
+    optimality_gap: float | None = None
     accesses: int | None = None
     walks: int | None = None
     codebook: str | None = None
@@ -219,10 +219,10 @@ def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:
             numbers[f"{name}_low"], numbers[f"{name}_high"] = map(float, estimate.interval)
     for name in ("quality_loss", "prior_risk", "ceiling", "accesses", "walks"):
         numbers[name] = getattr(label, name)
-    return numbers | {"gap": largest_gap(codebook)}
+    return numbers | {"optimality_gap": largest_optimality_gap(codebook)}
 
 
-def largest_gap(codebook: Codebook) -> float:
+def largest_optimality_gap(codebook: Codebook) -> float:
     """How far, as a share, the privacy of a stage is from what no tables exceed, where that is furthest."""
     return max(
         relative_gap(

@@ -31,7 +31,7 @@ from hideseek.util.checks import scalar
 from hideseek.util.sparse import dense
 
 SLACK = 1e-3  # the share of the tolerance by which the first game's privacy may be missed; the rest is for rounding
-ENOUGH = 1e-4  # relative gap of the second game's value: a preference, not a claim
+ENOUGH = 1e-4  # optimality gap of the second game's value: a preference, not a claim
 
 
 @checked
