@@ -78,7 +78,7 @@ def test_higher_orders_count_tuples(order):
         counts[window] = counts.get(window, 0) + 1
     for window, count in counts.items():
         total = sum(other for key, other in counts.items() if key[:-1] == window[:-1])
-        law = profile.following(np.array([window[:-1]]), step=order)
+        law = profile.following(np.array([window[:-1]]), time=order)
         assert law[0, window[-1]] == pytest.approx(count / total)
     assert profile.memory == profile.order == order
     # the empirical tuples are the long-run ones on a closed walk

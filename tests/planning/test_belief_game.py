@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hideseek import Game, MarkovProfile, ParameterError, PeriodicProfile, Places, Scenario, solve, synthetic_city
 from hideseek.errors import BudgetError
 from hideseek.metrics import hamming, speed, total
+from hideseek.model.markov import profile_from_kernel
 from hideseek.model.profile import sequence_probability
 from hideseek.model.regions import Grid
 from hideseek.planning import BeliefGame
@@ -27,7 +28,7 @@ def second_order() -> MarkovProfile:
     """Over two places, and not of the first order in disguise; after 1, 1 comes 0 for sure."""
     states = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     kernel = np.array([[0.8, 0.2], [0.3, 0.7], [0.4, 0.6], [1.0, 0.0]])
-    return MarkovProfile.from_kernel(states, kernel, None, "5min", "matrix", "test")
+    return profile_from_kernel(states, kernel, None, "5min", "matrix", "test")
 
 
 SECOND = second_order()

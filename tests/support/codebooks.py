@@ -11,6 +11,7 @@ from hideseek.codebook.claims import Deployed
 from hideseek.codebook.stage import Stage
 from hideseek.codebook.weights import Table
 from hideseek.metrics import from_matrix
+from hideseek.model.markov import profile_from_kernel
 from hideseek.model.scenario import since_start
 
 
@@ -27,7 +28,7 @@ def chain(places, seed=0):
 def second_order(places=2, seed=0):
     states = np.array(list(itertools.product(range(places), repeat=2)))
     kernel = np.random.default_rng(seed).dirichlet(np.ones(places), len(states))
-    return MarkovProfile.from_kernel(states, kernel, None, "5min", "matrix", "a test")
+    return profile_from_kernel(states, kernel, None, "5min", "matrix", "a test")
 
 
 def made(profile, scenario, share=0.6, seed=0, quality=None):

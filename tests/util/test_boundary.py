@@ -22,6 +22,7 @@ from scipy import sparse
 import hideseek as hs
 from hideseek import HideseekError, ParameterError, baselines
 from hideseek.errors import OutputError
+from hideseek.model.markov import profile_from_kernel
 from hideseek.util.limits import refuse_if_too_large
 from tests.support.fleets import JOB
 
@@ -166,12 +167,7 @@ def calls(folder):
             hs.MarkovProfile.fit,
             {"traces": TRACES, "regions": t.grid, "step": "5min", "order": 1, "close": True, "smoothing": 0.0},
         ),
-        "MarkovProfile.following": (t.profile.following, {"past": np.array([[0]]), "step": 1}),
-        "MarkovProfile.from_kernel": (
-            hs.MarkovProfile.from_kernel,
-            {"states": np.array([[0], [1]]), "kernel": HALF, "regions": t.places, "step": "5min"}
-            | {"parameter": "kernel", "owner": "test"},
-        ),
+        "MarkovProfile.following": (t.profile.following, {"past": np.array([[0]]), "time": 1}),
         "MarkovProfile.from_matrix": (
             hs.MarkovProfile.from_matrix,
             {"matrix": HALF, "regions": t.places, "step": "5min"},
@@ -196,8 +192,8 @@ def calls(folder):
             hs.PeriodicProfile.fit,
             {"traces": TRACES, "regions": t.grid, "step": "5min", "slots": 2, "weight": 1.0},
         ),
-        "PeriodicProfile.following": (t.periodic.following, {"past": np.array([[0]]), "step": 1}),
-        "PeriodicProfile.distribution_at": (t.periodic.distribution_at, {"step": 1}),
+        "PeriodicProfile.following": (t.periodic.following, {"past": np.array([[0]]), "time": 1}),
+        "PeriodicProfile.distribution_at": (t.periodic.distribution_at, {"time": 1}),
         "PeriodicProfile.plot": (t.periodic.plot, {"ax": None}),
         "PeriodicProfile.probability": (t.periodic.probability, {"sequence": (0, 1)}),
         "PeriodicProfile.sample": (t.periodic.sample, {"steps": 2, "count": 1, "seed": 0}),
@@ -557,7 +553,7 @@ def test_numbers_that_are_not_whole_number_nothing():
 def test_places_beyond_the_last_are_not_those_of_another_state():
     """With two places, the digits of (0, 2) make the same number as those of (1, 0)."""
     states = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    profile = hs.MarkovProfile.from_kernel(states, np.full((4, 2), 0.5), None, "5min", "kernel", "test")
+    profile = profile_from_kernel(states, np.full((4, 2), 0.5), None, "5min", "kernel", "test")
     assert profile.following(np.array([[1, 0]]), 1).tolist() == [[0.5, 0.5]]
     for past in ([[0, 2]], [[1, -2]], [[0, 0, 0]]):
         with pytest.raises(ParameterError, match=r"'past' parameter of MarkovProfile\.following"):

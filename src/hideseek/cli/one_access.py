@@ -145,7 +145,9 @@ def solve_command(
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     tolerance: Annotated[float, typer.Option(help="Optimality gap to prove.")] = 1e-6,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds after which to stop, with the optimality gap reached.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds after which to stop, whatever the optimality gap.")
+    ] = None,
     radius: Annotated[
         float | None, typer.Option(help="Most that a release may lose, in the unit of the quality: m², m or a share.")
     ] = None,
