@@ -200,9 +200,9 @@ def test_rows_come_by_equal_loss_and_then_by_privacy_with_the_ends_last():
         Rival(
             name,
             "Nobody 2000",
-            "nothing",
-            lambda setting, _, share=share: coin(setting.game, probability=share),
-            lambda _: (0, 1),
+            dial="nothing",
+            make=lambda setting, _, share=share: coin(setting.game, probability=share),
+            span=lambda _: (0, 1),
         )
         for name, share in (("all but truth", 0.01), ("all but constant", 0.95))
     ]
@@ -261,7 +261,13 @@ def test_where_few_walks_are_not_typical_the_whole_dial_is_searched_again(monkey
     monkeypatch.setattr(_Measure, "loss", loss)
     monkeypatch.setattr(_Measure, "turned", turned)
     monkeypatch.setattr(_Measure, "row", lambda _, name, reference, dial, noise, made: (noise, made.table.item()))
-    rival = Rival("dial", "Nobody 2000", "noise", lambda _, noise: Always(np.array([[noise]])), lambda _: (1e-3, 1e3))
+    rival = Rival(
+        "dial",
+        "Nobody 2000",
+        dial="noise",
+        make=lambda _, noise: Always(np.array([[noise]])),
+        span=lambda _: (1e-3, 1e3),
+    )
     found = _Measure(SETTING, accesses=3, walks=200, seed=0).calibrated_row(rival, target=5.0)
     assert found == pytest.approx((5.0, 5.0), rel=1e-5)
     assert any(few_walks)

@@ -339,7 +339,7 @@ def test_a_study_says_for_whom_its_bound_holds_and_what_it_assumes(run, asked, t
         ({"planners": ("plain", "look-ahead")}, "'planners' parameter of study must be some of"),
         ({"planners": ("far-sighted",)}, "'planners'"),
         ({"planners": ()}, "'planners'"),
-        ({"traces": synthetic_city(1, 1)}, "at most 0"),
+        ({"traces": synthetic_city(1, days=1)}, "at most 0"),
     ],
 )
 def test_what_cannot_be_studied_is_refused(wrong, match):

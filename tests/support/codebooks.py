@@ -50,5 +50,7 @@ def arbitrary(places, scenario, seed=0):
             tables.append(Table.from_distributions(places, keys, generator.dirichlet(np.ones(places), len(keys))))
         stages.append(Stage(own, min(n + 1, first), tuple(tables)))
     nothing = Deployed(0, True, 0, 0, 0, 0, None, None, 0, 0)
-    metrics = from_matrix(D), from_matrix(D**2)
-    return Codebook(scenario, places, None, "5min", *metrics, 0.0, tuple(stages), (), nothing)
+    return Codebook(
+        scenario=scenario, places=places, regions=None, step="5min", privacy=from_matrix(D), quality=from_matrix(D**2),
+        budget=0.0, stages=tuple(stages), gaps=(), deployed=nothing,
+    )  # fmt: skip

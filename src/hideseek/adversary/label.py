@@ -275,4 +275,4 @@ def average_prior(run: Run, accesses: Sequence[int], offsets: tuple[int, ...]) -
         places.append(run.places_at(step, run.times(access, offsets)))
         weights.append(run.prior[step][:, 0] / len(accesses))
     sequences, probability = merged(np.vstack(places), np.concatenate(weights))
-    return Trajectories(offsets, sequences, probability)
+    return Trajectories(offsets, sequences, probability=probability)

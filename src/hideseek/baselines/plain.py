@@ -35,7 +35,7 @@ def truth(game: Game) -> Mechanism:
            [0., 1.]])
     """
     same = (game.inputs[:, None] == game.releases).all(axis=2)
-    return Mechanism(same.astype(np.float64), game.inputs, game.releases)
+    return Mechanism(same.astype(np.float64), inputs=game.inputs, releases=game.releases)
 
 
 @checked
@@ -60,7 +60,7 @@ def constant(game: Game) -> Mechanism:
     """
     table = np.zeros(game.cost.shape)
     table[:, game.cost.sum(axis=0).argmin()] = 1
-    return Mechanism(table, game.inputs, game.releases)
+    return Mechanism(table, inputs=game.inputs, releases=game.releases)
 
 
 @checked
@@ -95,7 +95,7 @@ def coin(game: Game, *, probability: float) -> Mechanism:
     if share > 1:
         raise broken_rule("probability", "coin", "a number from 0 to 1", share)
     table = (1 - share) * truth(game).table + share * constant(game).table
-    return Mechanism(table, game.inputs, game.releases)
+    return Mechanism(table, inputs=game.inputs, releases=game.releases)
 
 
 @checked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -108,6 +108,7 @@ class Rival:
 
     name: str
     reference: str
+    _: KW_ONLY
     dial: str
     make: Callable[[Setting, float], Mechanism | Policy]
     span: Callable[[Setting], tuple[float, float]] = in_metres

@@ -121,17 +121,17 @@ class _Designer:
         runs = self.certified()
         profile = self.games.profile
         return Codebook(
-            self.layout.scenario,
-            profile.places,
-            profile.regions,
-            profile.step,
-            self.games.privacy,
-            self.games.quality,
-            self.budget,
-            tuple(self.proved(runs)),
-            self.layout.gaps,
-            deployed_of(runs, self.plain_second_privacy()),
-            Chain(profile.states, profile.transition),
+            scenario=self.layout.scenario,
+            places=profile.places,
+            regions=profile.regions,
+            step=profile.step,
+            privacy=self.games.privacy,
+            quality=self.games.quality,
+            budget=self.budget,
+            stages=tuple(self.proved(runs)),
+            gaps=self.layout.gaps,
+            deployed=deployed_of(runs, self.plain_second_privacy()),
+            chain=Chain(profile.states, profile.transition),
         )
 
     def at(self, number: int, joint: Joint, gap: int = 1) -> tuple[Access, Joint]:

@@ -79,7 +79,8 @@ class Job:
     def __post_init__(self) -> None:
         """Refuse now what would be refused for every user."""
         owner = "fleet"
-        Grid(*(self.box or EARTH), *self.grid)
+        rows, columns = self.grid
+        Grid(*(self.box or EARTH), rows=rows, columns=columns)
         checked_step(self.step, owner)
         Scenario.past_present(self.memory)
         whole_number(self.gaps, "gaps", owner)
@@ -172,12 +173,12 @@ def protect(user: str, traces: pd.DataFrame, job: Job) -> list[Result]:
 
 def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
     """The designs of a user, one after the other."""
-    row = FleetRow(user=user, fixes=len(traces))
+    row, (rows, columns) = FleetRow(user=user, fixes=len(traces)), job.grid
     try:
         grid = (
-            Grid.covering(traces, rows=job.grid[0], columns=job.grid[1])
+            Grid.covering(traces, rows=rows, columns=columns)
             if job.box is None
-            else Grid(*job.box, *job.grid)
+            else Grid(*job.box, rows=rows, columns=columns)
         )
         profile = MarkovProfile.fit(traces, grid, step=job.step)
     except Exception as error:  # noqa: BLE001

@@ -70,8 +70,8 @@ class Game:
 
     error: FloatArray
     cost: FloatArray
-    budget: float
     _: KW_ONLY
+    budget: float
     rows: LinearRows | None = None
     mass: FloatArray = field(default_factory=lambda: np.zeros(0))
     guesses: IntArray = field(default_factory=unlabelled)
@@ -151,7 +151,7 @@ class Game:
             if size != len(psi):
                 rule = f"a matrix {shape} over the {len(psi)} places of 'prior'"
                 raise broken_rule(name, owner, rule, f"{size} places")
-        return cls(d_p * psi, d_q * psi[:, None], budget, mass=psi)
+        return cls(d_p * psi, d_q * psi[:, None], budget=budget, mass=psi)
 
     @classmethod
     def from_scenario(

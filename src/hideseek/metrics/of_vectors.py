@@ -15,7 +15,7 @@ from hideseek.util.choices import MetricName as MetricName
 
 
 @described
-def total(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
+def total(metric: Metric, *, weights: Sequence[float] | None = None) -> Metric:
     """A metric of single places, added over the vector, weighted by position where weights are given.
 
     A vector with fewer positions, as at a first access, has the last of the weights.
@@ -42,7 +42,7 @@ def total(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
 
 
 @described
-def minimum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
+def minimum(metric: Metric, *, weights: Sequence[float] | None = None) -> Metric:
     """A metric of single places, the smallest over the vector.
 
     Parameters
@@ -67,7 +67,7 @@ def minimum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
 
 
 @described
-def maximum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
+def maximum(metric: Metric, *, weights: Sequence[float] | None = None) -> Metric:
     """A metric of single places, the largest over the vector.
 
     Parameters
@@ -106,7 +106,7 @@ def over_positions(metric: Metric, name: str, combine: np.ufunc, weights: Sequen
         result: FloatArray = combine.reduce(parts)
         return result
 
-    return Metric(f"{name} {metric.name}", metric.unit, between, looks_back=metric.looks_back)
+    return Metric(f"{name} {metric.name}", metric.unit, between=between, looks_back=metric.looks_back)
 
 
 @described
@@ -145,4 +145,4 @@ def speed(regions: Regions) -> Metric:
         difference: FloatArray = np.abs(steps[0][:, None, :] - steps[1][None, :, :]).sum(axis=2)
         return difference
 
-    return Metric("speed", "m per step", between, looks_back=True)
+    return Metric("speed", "m per step", between=between, looks_back=True)

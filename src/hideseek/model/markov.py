@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -47,6 +47,7 @@ class MarkovProfile(LearnedProfile):
 
     states: IntArray
     transition: FloatArray
+    _: KW_ONLY
     state_distribution: FloatArray
     regions: Regions | None = None
     step: str = STEP
@@ -209,7 +210,9 @@ def profile_from_kernel(
     numbered(states, kernel.shape[1], "states", owner)
     distribution = long_run_distribution(state_chain(states, kernel), states, parameter, owner)
     written = step if isinstance(step, str) else written_step(length)
-    return MarkovProfile(frozen(states), frozen(kernel), frozen(distribution), regions, written)
+    return MarkovProfile(
+        frozen(states), frozen(kernel), state_distribution=frozen(distribution), regions=regions, step=written
+    )
 
 
 def counted_kernel(

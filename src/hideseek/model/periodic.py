@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 
@@ -45,6 +45,7 @@ class PeriodicProfile(LearnedProfile):
 
     slots: FloatArray
     steps_a_slot: int
+    _: KW_ONLY
     regions: Regions | None = None
     start: int = 0
     step: str = STEP
@@ -106,7 +107,7 @@ class PeriodicProfile(LearnedProfile):
             np.add.at(counts, (slot, place[together], place[together + 1]), 1.0)
         matrices = counts + weight * base.transition
         matrices /= matrices.sum(axis=2, keepdims=True)
-        profile = cls(frozen(matrices), steps_a_slot, base.regions, step=step)
+        profile = cls(frozen(matrices), steps_a_slot, regions=base.regions, step=step)
         frozen(profile.midnight)  # refused here, and not at the first use, if a day does not mix the places
         return profile
 

@@ -41,7 +41,7 @@ class Profile(Protocol):
     def following(self, past: IntArray, time: int) -> FloatArray:
         """The distribution of the place at ``time`` after each of these pasts, [past, place].
 
-        Times count steps: now is 0, and what came before is negative. A past holds the last places, the oldest first, at
+        Times count steps: now is 0, what came before is negative. A past holds the last places, the oldest first, at
         most ``memory`` of them; for the first place it is empty.
         """
         ...

@@ -65,7 +65,14 @@ def regions_from(document: RegionsDocument) -> Regions:
                 raise ParameterError(f"Its grid has {cells} cells; at most {LARGEST_GRID} are read.")
             if len(set(document.kept)) < len(document.kept) or not all(0 <= cell < cells for cell in document.kept):
                 raise ParameterError("The grid keeps a cell twice, or one that it does not have.")
-            grid = Grid(document.south, document.north, document.west, document.east, document.rows, document.columns)
+            grid = Grid(
+                document.south,
+                document.north,
+                document.west,
+                document.east,
+                rows=document.rows,
+                columns=document.columns,
+            )
             return grid.keep(document.kept)
         case PlacesDocument():
             return Places(document.latitudes, document.longitudes, names=tuple(document.names))
