@@ -137,6 +137,8 @@ def test_the_pages_hold_every_row(comparison, tmp_path):
     assert "http" not in report.replace("http://www.w3.org", "")  # stands alone
     frame = comparison.to_frame()
     assert (frame["filter_low"] <= frame["filter"]).all()
+    columns = pd.read_csv(files["table"]).columns.tolist()
+    assert columns == [name for name in frame if not name.startswith("kept")]
     assert len(table_of(comparison).rows) == len(frame) == len(facts_of(comparison)["rows"])
 
 
