@@ -137,6 +137,13 @@ def evaluate(
     Label
         All numbers are averages over the accesses, errors in units of the codebook's privacy metric.
 
+    Raises
+    ------
+    ParameterError
+        Where an argument breaks its rule, or the profile is one over other regions than the codebook's.
+    SizeError
+        Where the run or the walks would not fit in memory.
+
     Examples
     --------
     >>> from hideseek import MarkovProfile, Scenario, design

@@ -38,6 +38,11 @@ def draw_planar_laplace(points: FloatArray, *, epsilon: float, generator: np.ran
     array [point, 2]
         In metres.
 
+    Raises
+    ------
+    ParameterError
+        Where epsilon is not above 0, or the points are not on a plane.
+
     References
     ----------
     Andrés, Bordenabe, Chatzikokolakis and Palamidessi: Geo-indistinguishability: Differential privacy for
@@ -74,6 +79,11 @@ def planar_laplace(points: FloatArray, *, epsilon: float) -> Mechanism:
     -------
     Mechanism
         f[place, release].
+
+    Raises
+    ------
+    ParameterError
+        Where epsilon is not above 0, or the points are not on a plane.
 
     References
     ----------

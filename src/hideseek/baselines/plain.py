@@ -79,6 +79,11 @@ def coin(game: Game, *, probability: float) -> Mechanism:
     Mechanism
         The mixture of :func:`constant` and :func:`truth`.
 
+    Raises
+    ------
+    ParameterError
+        Where the probability is not one.
+
     References
     ----------
     Oya, Troncoso and Pérez-González: Back to the drawing board: Revisiting the design of optimal location
@@ -116,6 +121,11 @@ def uniform_squares(points: FloatArray, *, half_side: float) -> Mechanism:
     -------
     Mechanism
         f[place, release].
+
+    Raises
+    ------
+    ParameterError
+        Where the side is negative, or the points are not on a plane.
 
     References
     ----------
@@ -156,6 +166,11 @@ def exponential(distances: npt.ArrayLike, *, epsilon: float) -> Mechanism:
     -------
     Mechanism
         f[place, release].
+
+    Raises
+    ------
+    ParameterError
+        Where epsilon or a distance is negative or not finite.
 
     References
     ----------

@@ -126,6 +126,11 @@ def predictive(points: FloatArray, *, noise: float) -> Predictive:
     Predictive
         A policy: it adapts to what it exposed.
 
+    Raises
+    ------
+    ParameterError
+        Where the noise is not above 0.
+
     Examples
     --------
     >>> predictive(np.array([[0.0, 0.0], [900.0, 0.0]]), noise=100.0).threshold

@@ -84,6 +84,22 @@ def design(
     workers, progress : int, callable, optional
         Processes, by default one per core; told what is solved, how many games are, and of how many.
 
+    Returns
+    -------
+    Codebook
+        Certified: it keeps its budget, and ``codebook.deployed`` says what it reaches in a run.
+
+    Raises
+    ------
+    BudgetError
+        Where no mechanism keeps the budget; ``least`` is the least that one loses.
+    ParameterError
+        Where an argument breaks its rule, such as a profile that changes with the time of day.
+    SizeError
+        Where the histories would not fit in memory, or the design would take too long.
+    SolverError
+        Where the budget cannot be kept at every access, by rounding.
+
     Examples
     --------
     >>> from hideseek.model.markov import MarkovProfile

@@ -32,6 +32,11 @@ def total(metric: Metric, *, weights: Sequence[float] | None = None) -> Metric:
     Metric
         The sum over the positions, in the unit of ``metric``.
 
+    Raises
+    ------
+    ParameterError
+        Where a weight is negative or not finite; when the metric is used, where there are fewer weights than positions.
+
     Examples
     --------
     >>> from hideseek.metrics.of_places import hamming
@@ -57,6 +62,11 @@ def minimum(metric: Metric, *, weights: Sequence[float] | None = None) -> Metric
     Metric
         The smallest over the positions, in the unit of ``metric``.
 
+    Raises
+    ------
+    ParameterError
+        Where a weight is negative or not finite; when the metric is used, where there are fewer weights than positions.
+
     Examples
     --------
     >>> from hideseek.metrics.of_places import hamming
@@ -81,6 +91,11 @@ def maximum(metric: Metric, *, weights: Sequence[float] | None = None) -> Metric
     -------
     Metric
         The largest over the positions, in the unit of ``metric``.
+
+    Raises
+    ------
+    ParameterError
+        Where a weight is negative or not finite; when the metric is used, where there are fewer weights than positions.
 
     Examples
     --------

@@ -33,6 +33,11 @@ def sensitive(metric: Metric, weights: Weights) -> Metric:
     Metric
         The metric, which files can hold.
 
+    Raises
+    ------
+    ParameterError
+        Where a weight is negative or not finite, or is not one of a place.
+
     Examples
     --------
     >>> from hideseek.metrics.of_places import hamming
