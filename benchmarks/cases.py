@@ -199,7 +199,11 @@ def device(places: int) -> Facts:
         answer = timed(lambda: own.expose(46.5, 6.5, at=next(times)), 300)
         walks = walker(places).sample(100, count=10_000)
         bulk = timed(lambda: own.simulate(walks), 3) / walks.size
-        return {"seconds": timed(lambda: own.draw(number, 0, seen, [0]), 20_000), "answer": answer, "bulk": bulk}
+        return {
+            "seconds": timed(lambda: own.draw(number, 0, seen=seen, known=[0]), 20_000),
+            "answer": answer,
+            "bulk": bulk,
+        }
 
 
 def live(places: int) -> Facts:
@@ -212,12 +216,12 @@ def live(places: int) -> Facts:
     places_visited = regions_of(profile).centres[profile.sample(300)[0]]
     times, first = [], datetime(2026, 1, 5, tzinfo=UTC)
     with TemporaryDirectory() as folder:
-        own = LiveDevice(game, planner, Path(folder) / "state")
+        own = LiveDevice(game, planner, state=Path(folder) / "state")
         for k, (latitude, longitude) in enumerate(places_visited.tolist()):
             times.append(clock(partial(own.expose, latitude, longitude, at=first + timedelta(minutes=5 * k)))[0])
     seconds, late = np.percentile(times, (50, 99))
     ahead = planner.cuts @ game.moves.T * game.start
-    future = Game(ahead, 0 * game.cost, budget, mass=game.start)
+    future = Game(ahead, 0 * game.cost, budget=budget, mass=game.start)
     weights = np.array([1, planner.discount]) / (1 + planner.discount)
     anew = timed(lambda: solve(Alternatives((game.at(game.start), future), weights=weights), tolerance=1e-4), 5)
     return {"seconds": float(seconds), "late": float(late), "training": training, "anew": anew}

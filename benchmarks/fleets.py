@@ -31,7 +31,7 @@ CABS = Job(grid=(2, 6), privacy=("hamming", "euclid"), budgets=("10%", "20%", "3
 def city_fleet(people: int) -> Facts:
     """Inhabitants of the synthetic city, one file each."""
     with TemporaryDirectory() as folder:
-        for user, traces in synthetic_city(people, DAYS).groupby("user_id"):
+        for user, traces in synthetic_city(people, days=DAYS).groupby("user_id"):
             traces.to_csv(Path(folder) / f"{user}.csv", index=False)
         return protected(folder, CITY)
 
@@ -89,19 +89,21 @@ def protected(data: str, job: Job) -> Facts:
         "driver": drivers[1] / found.users,
         "reading": reading / found.users,
         "fixes": float(tables[0].groupby("user")["fixes"].first().mean()),
-        "gap": float(rows["gap"].max()),
+        "gap": float(rows["optimality_gap"].max()),
     }
 
 
 def person(places: int, memory: int = 1) -> Facts:
     """One design (Euclid, 20 % of saturation), part by part; and how much of it is HiGHS."""
-    traces = synthetic_city(1, DAYS)
+    traces = synthetic_city(1, days=DAYS)
     profile = walker(places)
     with clocked(highspy.Highs, "run") as solver, TemporaryDirectory() as folder:
         design, content = clock(lambda: designed(profile, replace(CITY, memory=memory), "euclid", "20%"))
         verify, codebook = clock(lambda: codebook_from(memoryview(content)))
         write, _ = clock(lambda: write_privately(Path(folder) / "book", content))
     judge, _ = clock(lambda: evaluate(codebook, profile))
-    learn, _ = clock(lambda: MarkovProfile.fit(traces, Grid(*BOX, *CITY.grid), step=CITY.step))
+    learn, _ = clock(
+        lambda: MarkovProfile.fit(traces, Grid(*BOX, rows=CITY.grid[0], columns=CITY.grid[1]), step=CITY.step)
+    )
     parts = {"learn": learn, "design": design, "verify": verify, "evaluate": judge, "write": write}
     return {"seconds": sum(parts.values()), **parts, "highs": sum(solver), "bytes": len(content)}

@@ -216,7 +216,7 @@ def gpu_block(results: Results) -> str:
     if not rows:
         return ""
     lines = [
-        "| places | gap asked for | first order, GPU | memory of the GPU | double oracle, one core | |",
+        "| places | optimality gap asked for | first order, GPU | memory of the GPU | double oracle, one core | |",
         "|---:" * 6 + "|",
     ]
     for asked, row in rows:

@@ -110,7 +110,7 @@ def test_a_person_of_the_table_is_measured_again():
     own = people[people["user_id"] == "person-000"]
     profile = MarkovProfile.fit(own, Grid.covering(own, rows=4, columns=10), step="5min")
     metres = distance(profile.regions)
-    budget = 0.2 * Setting(profile, metres, squared(metres)).game.saturation
+    budget = 0.2 * Setting(profile, privacy=metres, quality=squared(metres)).game.saturation
     bits = [rival for rival in RIVALS if rival.name == BITS]
     found = compare(profile, privacy=metres, quality=squared(metres), budget=budget, rivals=bits, walks=2, workers=1)
     errors = {row.mechanism: row.window for row in found.rows}

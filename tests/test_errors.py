@@ -96,7 +96,7 @@ TWICE = {"name": "sensitive", "arguments": {"factors": {"type": "pairs", "pairs"
 @pytest.mark.parametrize(
     ("call", "kind", "parameter"),
     [
-        (lambda: hs.Grid(0, 1, 0, 1, 10**6, 10**6), SizeError, ""),
+        (lambda: hs.Grid(0, 1, 0, 1, rows=10**6, columns=10**6), SizeError, ""),
         (lambda: hs.model.possible_trajectories(CHAIN, range(60)), SizeError, ""),
         (lambda: hs.planning.follow(PLAYED, hs.plan(PLAYED, outlook="plain"), accesses=10**9), SizeError, ""),
         (lambda: hs.solvers.solve_worst_case(LARGE), SizeError, "game"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import importlib.util
 import inspect
 import re
@@ -14,12 +15,14 @@ import pytest
 
 import hideseek
 from hideseek import errors
+from tests.support.public_names import RESULTS
 
 ROOT = Path(__file__).parents[1]
 
 
 ROOMS = [getattr(hideseek, name) for name in hideseek.__all__ if inspect.ismodule(getattr(hideseek, name))]
 NAMES = [(space, name) for space in (hideseek, *ROOMS) if hasattr(space, "__all__") for name in space.__all__]
+SUBJECTS = {"Grid": 4}  # the box that it divides: south, north, west, east
 
 
 def test_at_most_45_names_are_public_and_the_rest_is_in_named_rooms():
@@ -46,6 +49,32 @@ def test_no_name_hides_a_package_or_a_module():
     for space, name in NAMES:
         if hasattr(space, "__path__") and not inspect.ismodule(getattr(space, name)):
             assert importlib.util.find_spec(f"{space.__name__}.{name}") is None, name
+
+
+def public_calls():
+    """By name: every public function, and the constructor and public methods of every public class."""
+    found = {}
+    for space, name in NAMES:
+        value = getattr(space, name)
+        if inspect.isfunction(value):
+            found[name] = value
+        elif inspect.isclass(value) and not issubclass(value, Exception | enum.Enum):
+            own = {} if name in RESULTS else {name: value}
+            methods = inspect.getmembers(value, lambda one: inspect.isfunction(one) or inspect.ismethod(one))
+            found |= own | {f"{name}.{called}": method for called, method in methods if not called.startswith("_")}
+    return found
+
+
+@pytest.mark.parametrize("name", public_calls())
+def test_after_the_subject_arguments_are_given_by_name_in_one_order(name):
+    """The subject is one thing or two: a profile and a scenario, a game and a planner."""
+    signature = inspect.signature(public_calls()[name]).parameters.values()
+    parameters = [one for one in signature if one.name != "self"]
+    positional = [one.name for one in parameters if one.kind is not one.KEYWORD_ONLY]
+    assert len(positional) <= SUBJECTS.get(name, 2)
+    order = ["profile", "scenario", "privacy", "quality", "budget"]
+    given = [one.name for one in parameters if one.name in order]
+    assert given == sorted(given, key=order.index)
 
 
 def test_importing_hideseek_loads_nothing_until_it_is_used():

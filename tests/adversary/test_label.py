@@ -159,6 +159,8 @@ def test_a_long_run_is_simulated_and_agrees_with_the_deployed_certificate():
     label = evaluate(codebook, profile, accesses=codebook.deployed.accesses, walks=100)
     assert label.walks == 100
     assert label.window == pytest.approx(codebook.deployed.privacy, abs=1e-9)
+    assert codebook.deployed.window == codebook.deployed.privacy
+    assert codebook.deployed.worst_window == codebook.deployed.worst_privacy
     assert label.quality_loss == pytest.approx(codebook.deployed.quality_loss, abs=1e-9)
 
 

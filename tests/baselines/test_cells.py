@@ -20,7 +20,7 @@ from tests.support.rivals import (
 def test_noise_along_a_line_counts_a_tie_once():
     """Places on both sides of the line, equally far from it."""
     square = Places([0.0, 0.0, 0.01, -0.01, 0.01, -0.01], [0.0, 0.01, 0.03, 0.03, -0.02, -0.02])
-    policy = DeltaLocationSet(MarkovProfile.from_matrix(np.full((6, 6), 1 / 6), square), 1.0, delta=0.0)
+    policy = DeltaLocationSet(MarkovProfile.from_matrix(np.full((6, 6), 1 / 6), square), epsilon=1.0, delta=0.0)
     (table,), _ = policy.tables(np.array([[0.5, 0.5, 0, 0, 0, 0]]))
     np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-12)
 
@@ -48,8 +48,8 @@ def test_the_mean_of_a_tail_is_its_integral_also_between_nearly_equal_ends(start
         (lambda: blahut_arimoto([0.5, 0.5], np.ones((3, 3)), slope=1.0), "a row for each of the 2 places"),
         (lambda: blahut_arimoto([0.5, 0.5], np.ones(2), slope=1.0), "'loss' parameter of blahut_arimoto"),
         (lambda: blahut_arimoto([0.5, 0.6], np.ones((2, 2)), slope=1.0), "'prior' parameter of blahut_arimoto"),
-        (lambda: remapped(Mechanism(np.eye(3)), SETTING.game), "'mechanism' parameter of remapped"),
-        (lambda: remapped(Mechanism(np.full((CITY.places, 2), 0.5)), SETTING.game), "a table of the shape"),
+        (lambda: remapped(SETTING.game, Mechanism(np.eye(3))), "'mechanism' parameter of remapped"),
+        (lambda: remapped(SETTING.game, Mechanism(np.full((CITY.places, 2), 0.5))), "a table of the shape"),
     ],
 )
 def test_points_and_tables_that_do_not_fit_are_refused(make, match):

@@ -385,7 +385,7 @@ def test_distortion_next_to_no_noise_is_next_to_the_truth(noise):
 def test_distortion_next_to_no_noise_is_found_despite_rounding(seed, count):
     """At half of epsilon the cheapest may seem to lose less, by a millionth of a square metre."""
     profile = town(seed, count)
-    setting = Setting(profile, distance(profile.regions), squared(distance(profile.regions)))
+    setting = Setting(profile, privacy=distance(profile.regions), quality=squared(distance(profile.regions)))
     noise = 0.016869559830437985 * setting.metres[setting.metres > 0].min()
     np.testing.assert_allclose(with_distortion(setting, epsilon=1 / noise).table, np.eye(count), atol=1e-6)
 

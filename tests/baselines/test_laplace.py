@@ -97,7 +97,7 @@ def test_noise_far_beyond_the_map_or_far_below_a_cell_is_told_exactly():
 def test_remapping_never_hurts_the_metric_it_optimises(game, seed):
     inputs, releases = game.cost.shape
     mechanism = Mechanism(np.random.default_rng(seed).dirichlet(np.ones(releases), inputs))
-    again = remapped(mechanism, game)
+    again = remapped(game, mechanism)
     assert np.vdot(game.cost, again.table) <= np.vdot(game.cost, mechanism.table) + 1e-12
     assert expected_error(game, again) >= expected_error(game, mechanism) - 1e-12  # nor tells anything new
     cheapest = [min(game.cost.T @ column) for column in mechanism.table.T]
@@ -106,6 +106,6 @@ def test_remapping_never_hurts_the_metric_it_optimises(game, seed):
 
 def test_remapping_keeps_geo_indistinguishability():
     points = SETTING.points
-    again = remapped(planar_laplace(points, epsilon=1 / 700), SETTING.game).table
+    again = remapped(SETTING.game, planar_laplace(points, epsilon=1 / 700)).table
     assert_indistinguishable(again, apart(points) / 700)
     assert loss_of(SETTING, Mechanism(again)) < 0.9 * loss_of(SETTING, planar_laplace(points, epsilon=1 / 700))

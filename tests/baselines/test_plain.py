@@ -69,7 +69,7 @@ def test_squares_on_a_grid_release_every_inner_truth_equally_often(latitude):
     """Cells are a little narrower in the north than in the south; on the map they are all alike."""
     grid = Grid(latitude, latitude + 0.3, -122.5, -122.05, rows=9, columns=9)
     profile = MarkovProfile.from_matrix(np.full((81, 81), 1 / 81), grid)
-    setting = Setting(profile, hamming(), distance(grid))
+    setting = Setting(profile, privacy=hamming(), quality=distance(grid))
     rival = next(rival for rival in RIVALS if rival.name == "uniform squares")
     height = apart(setting.mapped)[0, 9]
     assert height == pytest.approx(111_000 * 0.3 / 9, rel=0.01)

@@ -23,6 +23,12 @@ from tests.support.rivals import (
 )
 
 
+def test_a_setting_takes_metrics_by_name():
+    named, made = Setting(SETTING.profile, privacy="hamming", quality="euclid"), SETTING
+    assert (named.loss == made.loss).all()
+    assert named.privacy.name == hamming().name
+
+
 @every_rival
 def test_a_rival_names_its_source_and_turns_from_little_loss_to_much(rival):
     setting = SETTING if isinstance(turned(rival, SETTING, 0.5), Mechanism) else small_setting()
@@ -38,7 +44,7 @@ def test_a_rival_names_its_source_and_turns_from_little_loss_to_much(rival):
 @settings(max_examples=15)
 def test_tables_are_distributions_of_places(rival, seed, count, turn):
     profile = town(seed, count)
-    made = turned(rival, Setting(profile, hamming(), distance(profile.regions)), turn)
+    made = turned(rival, Setting(profile, privacy=hamming(), quality=distance(profile.regions)), turn)
     if isinstance(made, Policy):
         assert made.symbols == count
         first, _ = made.tables(made.start(1))
@@ -59,7 +65,7 @@ def test_tables_are_distributions_of_places(rival, seed, count, turn):
 def test_no_table_beats_the_optimum(rival, seed, count, turn, square):
     profile = town(seed, count)
     metres = distance(profile.regions)
-    setting = Setting(profile, hamming(), squared(metres) if square else metres)
+    setting = Setting(profile, privacy=hamming(), quality=squared(metres) if square else metres)
     made = turned(rival, setting, turn)
     if isinstance(made, Policy):  # its first step is a table like any other
         made = Mechanism(made.tables(made.start(1))[0][0])

@@ -41,7 +41,7 @@ def test_a_step_with_a_prediction_is_geo_indistinguishable_given_the_past(points
     noise = 10**exponent
     for policy in (
         predictive(points, noise=noise),
-        Predictive(points, 1 / noise, 1 / generator.uniform(10, 1000), 300.0),
+        Predictive(points, epsilon_noise=1 / noise, epsilon_test=1 / generator.uniform(10, 1000), threshold=300.0),
     ):
         epsilon = policy.epsilon_noise + policy.epsilon_test
         tables, which = policy.tables(np.arange(-1, len(points)))
@@ -70,7 +70,7 @@ def test_a_prediction_is_released_again_if_it_is_close():
 @given(seeds, st.integers(2, 6), st.floats(0, 0.5))
 @settings(max_examples=50)
 def test_likely_places_are_as_few_as_can_be(seed, count, delta):
-    policy = DeltaLocationSet(town(0, count), 1.0, delta)
+    policy = DeltaLocationSet(town(0, count), epsilon=1.0, delta=delta)
     beliefs = np.random.default_rng(seed).dirichlet(np.full(count, 0.5), 4)
     for belief, chosen in zip(beliefs, policy.likely(beliefs), strict=True):
         assert belief[chosen].sum() >= 1 - delta - 1e-12
@@ -88,7 +88,7 @@ def least_stretch(vector, differences):
 @settings(max_examples=30)
 def test_likely_places_are_told_apart_by_epsilon_at_most(seed, count, exponent):
     epsilon = 10**exponent
-    policy = DeltaLocationSet(town(seed, count), epsilon, delta=0.2)
+    policy = DeltaLocationSet(town(seed, count), epsilon=epsilon, delta=0.2)
     beliefs = np.random.default_rng(seed).dirichlet(np.full(count, 0.5), 3)
     tables, which = policy.tables(beliefs)
     for chosen, table in zip(policy.likely(beliefs), tables[which], strict=True):
@@ -107,7 +107,7 @@ def test_likely_places_are_told_apart_by_epsilon_at_most(seed, count, exponent):
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])
 def test_noise_of_a_hull_agrees_with_quadrature_ray_by_ray(epsilon):
-    policy = DeltaLocationSet(town(1, 5), epsilon, delta=0.0)
+    policy = DeltaLocationSet(town(1, 5), epsilon=epsilon, delta=0.0)
     ((table,), _), belief = policy.tables(np.array([[0.4, 0.3, 0.3, 0, 0]])), slice(0, 3)
     norm = Hull(policy.points[belief]).norm
     for centre in range(3):
@@ -117,7 +117,7 @@ def test_noise_of_a_hull_agrees_with_quadrature_ray_by_ray(epsilon):
 
 def test_two_likely_places_get_noise_along_their_line():
     epsilon, draws = 3.0, 200_000
-    policy = DeltaLocationSet(town(2, 5), epsilon, delta=0.0)
+    policy = DeltaLocationSet(town(2, 5), epsilon=epsilon, delta=0.0)
     (table,), _ = policy.tables(np.array([[0.5, 0, 0, 0.5, 0]]))
     here, there = policy.points[[0, 3]]
     noise = np.random.default_rng(0).laplace(scale=1 / epsilon, size=(draws, 1)) * (there - here)
@@ -126,7 +126,7 @@ def test_two_likely_places_get_noise_along_their_line():
 
 
 def test_one_likely_place_is_released_and_nothing_else_can_be():
-    policy = DeltaLocationSet(town(0, 3), 1.0)
+    policy = DeltaLocationSet(town(0, 3), epsilon=1.0)
     sure = np.array([[0.001, 0.998, 0.001]])
     np.testing.assert_array_equal(policy.tables(sure)[0], np.tile([0.0, 1.0, 0.0], (1, 3, 1)))
     moved = sure @ policy.profile.transition
@@ -136,7 +136,7 @@ def test_one_likely_place_is_released_and_nothing_else_can_be():
 
 def test_the_belief_is_that_of_an_adversary_who_remembers_every_release():
     profile = town(5, 4)
-    policy = DeltaLocationSet(profile, 1.5, delta=0.1)
+    policy = DeltaLocationSet(profile, epsilon=1.5, delta=0.1)
     exposed = (0, 2, 1)
     state, tables = policy.start(1), []
     for release in exposed:
@@ -153,13 +153,13 @@ def test_the_belief_is_that_of_an_adversary_who_remembers_every_release():
 def test_longer_memories_and_odd_shares_are_refused():
     second = MarkovProfile.fit(TRACES, Grid.covering(TRACES, rows=4, columns=4), order=2)
     with pytest.raises(ParameterError, match="order 1"):
-        DeltaLocationSet(second, 1.0)
+        DeltaLocationSet(second, epsilon=1.0)
     with pytest.raises(ParameterError, match="delta"):
-        DeltaLocationSet(CITY, 1.0, delta=1.0)
+        DeltaLocationSet(CITY, epsilon=1.0, delta=1.0)
     with pytest.raises(ParameterError, match="epsilon"):
         planar_laplace(plane(CITY.regions), epsilon=0.0)
     with pytest.raises(ParameterError, match="epsilon"):
-        Predictive(plane(CITY.regions), 0.0, 1.0, 1.0)
+        Predictive(plane(CITY.regions), epsilon_noise=0.0, epsilon_test=1.0, threshold=1.0)
 
 
 @pytest.mark.parametrize("noise", [1.0, 250.0, 1e6])
@@ -174,12 +174,12 @@ def test_a_prediction_is_tested_at_half_the_rate_against_twice_the_scale(noise):
 def test_impossible_places_are_not_likely_despite_rounding():
     beliefs = np.array([[0.7, 0.2, 0.1, 0.0], [0.0, 0.1, 0.7, 0.2], [0.0, 1.0, 0.0, 0.0]])
     assert 0.7 + 0.2 + 0.1 < 1
-    chosen = DeltaLocationSet(town(0, 4), 1.0, delta=0.0).likely(beliefs)
+    chosen = DeltaLocationSet(town(0, 4), epsilon=1.0, delta=0.0).likely(beliefs)
     np.testing.assert_array_equal(chosen, beliefs > 0)
 
 
 def test_a_policy_can_go_to_another_process_after_use():
-    policy = DeltaLocationSet(town(1, 5), 1.5)
+    policy = DeltaLocationSet(town(1, 5), epsilon=1.5)
     state = policy.start(2)
     tables, which = policy.tables(state)
     there = pickle.loads(pickle.dumps(policy))

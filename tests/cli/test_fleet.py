@@ -34,8 +34,8 @@ def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
     assert Path("all", row["codebook"]).read_bytes() == Path("p.hideseek").read_bytes()
     assert (row["bytes"], row["places"]) == (Path("p.hideseek").stat().st_size, book["places"])
     assert (row["budget_value"], row["worst_loss"]) == (book["budget"], book["deployed"]["worst_loss"])
-    gaps = [1 - stage["privacy"] / stage["bound"] for stage in book["stages"]]
-    assert row["gap"] == pytest.approx(max(gaps), abs=1e-12)
+    optimality_gaps = [1 - stage["privacy"] / stage["bound"] for stage in book["stages"]]
+    assert row["optimality_gap"] == pytest.approx(max(optimality_gaps), abs=1e-12)
     label = json.loads(run("evaluate", "p.hideseek", "p.json", "--json")[1])
     for name, (low, high) in label.pop("intervals").items():
         assert (row[f"{name}_low"], row[f"{name}_high"]) == (low, high)

@@ -148,7 +148,7 @@ def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
     assert {row["scenario"] for row in rows} == {"now", "now and next"}
     for row in rows:
         assert row["privacy"] <= row["bound"]
-        assert row["gap"] <= 1e-6
+        assert row["optimality_gap"] <= 1e-6
         assert row["attacked"] == pytest.approx(row["privacy"], rel=1e-6)
         assert row["lost"] <= row["allowed"] * (1 + 1e-9)
         if row["scenario"] == "now":

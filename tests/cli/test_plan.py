@@ -39,7 +39,7 @@ def test_plan_trains_simulates_and_writes_what_it_says(run, profile, tmp_path):
     assert facts["accesses"] == 100
     assert facts["seconds"] > 0
     assert stat.S_IMODE((tmp_path / "me.plan").stat().st_mode) == 0o600
-    game, planner = load_plan(tmp_path / "me.plan", load_profile(tmp_path / profile))
+    game, planner = load_plan(tmp_path / "me.plan", profile=load_profile(tmp_path / profile))
     assert (facts["budget"], facts["cuts"], facts["sha256"]) == (game.budget, len(planner.cuts), planner.sha256)
     assert (facts["planner"], facts["mode"], facts["seed"]) == ("far-sighted", "trade-off", planner.seed)
     # 40 % of what the best constant release loses, in metres squared

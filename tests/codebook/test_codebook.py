@@ -41,7 +41,7 @@ from tests.support.saved_codebooks import HAMMING, MATRIX, REGIONS, first, made,
     [
         None,
         REGIONS,
-        Grid(46.5, 46.6, 6.5, 6.6, 2, 2).keep([3, 0, 1]),
+        Grid(46.5, 46.6, 6.5, 6.6, rows=2, columns=2).keep([3, 0, 1]),
         Hexagons.around([46.52, 46.53, 46.55], [6.57, 6.58, 6.57], resolution=8),
     ],
 )
@@ -108,8 +108,8 @@ WITHIN = {
     "matrix": metrics.from_matrix([[0, 1, 2], [3, 0, 4.5], [1e-3, 1e9, 0]]),
     "squared": metrics.squared(metrics.distance(REGIONS)),
     "total": metrics.total(HAMMING),
-    "total weighted": metrics.total(HAMMING, [1.0, 0.25]),
-    "minimum": metrics.minimum(metrics.distance(REGIONS), np.array([1.0, 2.0])),
+    "total weighted": metrics.total(HAMMING, weights=[1.0, 0.25]),
+    "minimum": metrics.minimum(metrics.distance(REGIONS), weights=np.array([1.0, 2.0])),
     "maximum": metrics.maximum(metrics.squared(HAMMING), weights=(3, 1)),
     "sensitive": metrics.sensitive(HAMMING, {2: 5, 0: 0.5}),
     "sensitive list": metrics.sensitive(metrics.total(HAMMING), [1.0, 2.0, 3.0]),
@@ -310,6 +310,7 @@ def test_a_codebook_shows_itself_in_a_line_and_a_table(file):
         assert len(shown) < 250
         assert "array" not in shown
     assert repr(codebook).startswith("Codebook(places=3, stages=")
+    assert f"longest_gap={len(codebook.gaps) + 1}" in repr(codebook)
     for result in (codebook, codebook.deployed):
         assert result._repr_html_().startswith("<table>")
 

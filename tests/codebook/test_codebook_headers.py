@@ -128,7 +128,7 @@ HEADERS = {
     "gap to a stage without one": (put("gaps", [3]), "after a gap"),
     "two gaps, one stage": (put("gaps", [4, 4]), "after a gap"),
     "other scenario": (put("scenario", "target", [-1, 0]), "scenario"),
-    "open scenario": (put("scenario", "quality", []), "part of its scenario is missing"),
+    "open scenario": (put("scenario", "quality", []), "no part left open"),
     "offsets out of order": (put("scenario", "target", [0, -1]), "increasing order"),
     "offsets beyond": (put("scenario", "target", [-(10**9)]), "target"),
     "too many offsets": (put("scenario", "known", list(range(-99, 1))), "known"),

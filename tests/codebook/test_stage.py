@@ -149,7 +149,9 @@ def test_the_bound_is_that_of_every_history_s_game(name):
         worth, prior = stage.worth(privacy, quality, budget), stage.prior
         for history, past in enumerate(prior.histories.tolist()):
             own = prior.history == history
-            law = Trajectories(prior.offsets, prior.sequences[own], prior.probability[own] / worth.weight[history])
+            law = Trajectories(
+                prior.offsets, prior.sequences[own], probability=prior.probability[own] / worth.weight[history]
+            )
             game = Game.from_scenario(
                 profile, stage.scenario, privacy=privacy, quality=quality, budget=budget, distribution=law, seen=past
             )
@@ -323,6 +325,6 @@ def test_what_would_not_fit_in_memory_is_refused_before_it_is_made():
 
 
 def test_a_metric_of_another_shape_is_a_typed_error(repeating):
-    wrong = metrics.Metric("wrong", "", lambda left, right, seen: np.zeros((1, 1)))
+    wrong = metrics.Metric("wrong", "", between=lambda left, right, seen: np.zeros((1, 1)))
     with pytest.raises(ValueError, match="each pair"):
         repeating.under(repeating.prior, wrong, STEPS)

@@ -52,7 +52,10 @@ def test_a_draw_follows_the_stored_integers_at_every_boundary(path, words, name)
                 # the first and the last word of every share: then each release has as many words as its weight says
                 for release, begin, end in zip(table.releases[first:last], [0, *ends], ends, strict=False):
                     words[:] = [begin, end - 1]
-                    drawn = [device.draw(number, position, key[: length - width], key[length - width :]) for _ in "ab"]
+                    drawn = [
+                        device.draw(number, position, seen=key[: length - width], known=key[length - width :])
+                        for _ in "ab"
+                    ]
                     assert drawn == [release, release]
                     assert table.draw(np.array([row, row]), np.array([begin, end - 1])).tolist() == drawn
 

@@ -366,7 +366,7 @@ def test_without_a_place_for_the_quality_an_answer_over_budget_is_withheld(path)
     before = from_function(lambda places, release: float(places[0] != release[0]), name="where you were")
     scenario = Scenario(target=(-1, 0), quality=(-1, 0))
     game = game_of(scenario=scenario, budget=0.1, quality=before)
-    device = LiveDevice(game, plan(game, walks=1), path)
+    device = LiveDevice(game, plan(game, walks=1), state=path)
     answers = [device.expose(*POINTS[1], at=when(step)) for step in (0, 0, 1, 2, 7, 8)]
     assert [answer.reason for answer in answers] == ["budget", "budget", "", "", "budget", ""]
     label = device.label()
@@ -384,16 +384,16 @@ def test_a_planner_of_another_game_is_refused(path):
         (MarkovProfile.from_matrix(np.roll(MOVES, 1, axis=(0, 1)), GRID, step="5min"), 0.2, None),
     ):
         with pytest.raises(PlanError, match="'planner'"):
-            LiveDevice(game_of(profile, scenario, budget), planned("now"), path)
+            LiveDevice(game_of(profile, scenario, budget), planned("now"), state=path)
     with pytest.raises(ParameterError, match="'planner'"):
-        LiveDevice(game_of(), "far-sighted", path)
+        LiveDevice(game_of(), "far-sighted", state=path)
     assert not list(path.parent.iterdir())
 
 
 def test_a_profile_without_a_map_is_refused(path):
     game = game_of(MarkovProfile.from_matrix(MOVES))
     with pytest.raises(ParameterError, match="'regions'"):
-        LiveDevice(game, plan(game, walks=1), path)
+        LiveDevice(game, plan(game, walks=1), state=path)
 
 
 def test_errors_name_the_device_that_was_asked(path):
@@ -405,9 +405,9 @@ def test_errors_name_the_device_that_was_asked(path):
 
 
 def test_a_device_with_a_loaded_plan_plays_the_same(tmp_path, words):
-    save_plan(game_of(), planned("now"), tmp_path / "plan")
+    save_plan(game_of(), planned("now"), path=tmp_path / "plan")
     loaded = load_plan(tmp_path / "plan")
-    one, two = LiveDevice(*loaded, tmp_path / "one", floor=0.1), live(tmp_path / "two", floor=0.1)
+    one, two = LiveDevice(*loaded, state=tmp_path / "one", floor=0.1), live(tmp_path / "two", floor=0.1)
     for device in (one, two):
         words[:] = [7]
         device.expose(*POINTS[0], at=when(0))

@@ -47,7 +47,7 @@ def test_a_floor_holds_and_withholds_only_where_no_table_keeps_it(path, words, m
             assert best.privacy < floor * (1 + 2 * SPARE)
         else:
             assert move.privacy >= floor
-            belief = device.game.learned(belief, move.by_state, answer.place)
+            belief = device.game.learned(belief, move.by_state, release=answer.place)
         assert told(path)["belief"] == belief.tolist()  # nothing was learned where nothing was told
         assert (
             device.expose(*POINTS[0], at=when(step)) == answer == floored(path, 0.0).expose(*POINTS[1], at=when(step))
@@ -62,11 +62,15 @@ def test_a_floor_holds_and_withholds_only_where_no_table_keeps_it(path, words, m
 def trading(path, words, steps=40, floor=1.08):
     """A planner that gives up privacy of now: its device, and of every access the best privacy and the reason."""
     chain = 0.9 * np.random.default_rng(2).dirichlet(np.full(5, 0.3), size=5) + 0.02
-    profile = MarkovProfile.from_matrix(chain, Grid(46.0, 47.0, 6.0, 11.0, 1, 5))
+    profile = MarkovProfile.from_matrix(chain, Grid(46.0, 47.0, 6.0, 11.0, rows=1, columns=5))
     off = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
     loss = np.where(off == 4, 1e5, off > 0)  # a word of what costs so much is far more than the budget's last digit
     game = BeliefGame.of(profile, privacy=off, quality=loss, budget=0.4)
-    device, generator, found = LiveDevice(game, plan(game, walks=4), path, floor=floor), np.random.default_rng(0), []
+    device, generator, found = (
+        LiveDevice(game, plan(game, walks=4), state=path, floor=floor),
+        np.random.default_rng(0),
+        [],
+    )
     belief = game.start
     for step in range(steps):
         words[:] = [int(generator.integers(WORDS))]

@@ -185,10 +185,10 @@ def test_a_state_of_another_plan_game_or_map_is_refused(path):
         dataclasses.replace(planner, discount=0.5),
         dataclasses.replace(planner, cuts=planner.cuts * 2),
     ):
-        refuses(LiveDevice(game_of(), other, path), "another plan")
+        refuses(LiveDevice(game_of(), other, state=path), "another plan")
     for regions, step in ((GRID, "10min"), (dataclasses.replace(GRID, south=45.0), "5min")):
         profile = MarkovProfile.from_matrix(MOVES, regions, step=step)
-        refuses(LiveDevice(game_of(profile), planned("now"), path), "another plan")
+        refuses(LiveDevice(game_of(profile), planned("now"), state=path), "another plan")
 
 
 def test_a_codebooks_state_is_refused_and_left_alone(path):

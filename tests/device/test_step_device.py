@@ -57,7 +57,7 @@ def test_at_most_one_output_a_step_through_retries_crashes_and_clocks(name, furt
 
 def test_a_first_release_without_a_second_is_withheld_where_it_is_needed(path):
     both = Scenario(target=(0, 1), seen=(-2, -1), release=(0, 1), causal=True)
-    profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Grid(0, 1, 0, 2, 1, 2))
+    profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Grid(0, 1, 0, 2, rows=1, columns=2))
     device = Device(design(profile, both, privacy=hamming(), quality=hamming(), budget=0.5, gaps=2, workers=1), path)
     assert device.expose(0.5, 0.5, at=when(0)).status == "exposed"
     before = path.read_bytes()

@@ -31,7 +31,7 @@ from tests.support.rivals import town, turned
 CITY = synthetic_city(people=1, days=7)
 PROFILE = MarkovProfile.fit(CITY, Grid.covering(CITY, rows=3, columns=3), smoothing=0.05)
 METRES = distance(PROFILE.regions)
-SETTING = Setting(PROFILE, METRES, squared(METRES))
+SETTING = Setting(PROFILE, privacy=METRES, quality=squared(METRES))
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_a_window_of_one_release_is_the_correlation_aware_attack(comparison):
 def test_no_rival_beats_the_optimum_in_any_town(rival, seed, turn):
     """Exactly, by enumeration of all that may be exposed: for a table in its own game, for a policy along a way."""
     profile = town(seed, 3)
-    setting = Setting(profile, distance(profile.regions), squared(distance(profile.regions)))
+    setting = Setting(profile, privacy=distance(profile.regions), quality=squared(distance(profile.regions)))
     made = turned(rival, setting, turn)
     if isinstance(made, Mechanism):
         loss, error = float(np.vdot(setting.game.cost, made.table)), expected_error(setting.game, made)
@@ -137,6 +137,8 @@ def test_the_pages_hold_every_row(comparison, tmp_path):
     assert "http" not in report.replace("http://www.w3.org", "")  # stands alone
     frame = comparison.to_frame()
     assert (frame["filter_low"] <= frame["filter"]).all()
+    columns = pd.read_csv(files["table"]).columns.tolist()
+    assert columns == [name for name in frame if not name.startswith("kept")]
     assert len(table_of(comparison).rows) == len(frame) == len(facts_of(comparison)["rows"])
 
 
@@ -195,14 +197,14 @@ def test_rows_come_by_equal_loss_and_then_by_privacy_with_the_ends_last():
     """Two rivals whose dials turn nothing stand behind the others, before the truth and the constant place."""
     profile = town(3, 3)
     metres = distance(profile.regions)
-    setting = Setting(profile, metres, metres)
+    setting = Setting(profile, privacy=metres, quality=metres)
     stuck = [
         Rival(
             name,
             "Nobody 2000",
-            "nothing",
-            lambda setting, _, share=share: coin(setting.game, probability=share),
-            lambda _: (0, 1),
+            dial="nothing",
+            make=lambda setting, _, share=share: coin(setting.game, probability=share),
+            span=lambda _: (0, 1),
         )
         for name, share in (("all but truth", 0.01), ("all but constant", 0.95))
     ]
@@ -261,7 +263,13 @@ def test_where_few_walks_are_not_typical_the_whole_dial_is_searched_again(monkey
     monkeypatch.setattr(_Measure, "loss", loss)
     monkeypatch.setattr(_Measure, "turned", turned)
     monkeypatch.setattr(_Measure, "row", lambda _, name, reference, dial, noise, made: (noise, made.table.item()))
-    rival = Rival("dial", "Nobody 2000", "noise", lambda _, noise: Always(np.array([[noise]])), lambda _: (1e-3, 1e3))
+    rival = Rival(
+        "dial",
+        "Nobody 2000",
+        dial="noise",
+        make=lambda _, noise: Always(np.array([[noise]])),
+        span=lambda _: (1e-3, 1e3),
+    )
     found = _Measure(SETTING, accesses=3, walks=200, seed=0).calibrated_row(rival, target=5.0)
     assert found == pytest.approx((5.0, 5.0), rel=1e-5)
     assert any(few_walks)

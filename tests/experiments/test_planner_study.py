@@ -41,7 +41,7 @@ def found():
 
 
 def test_every_user_budget_and_planner_has_its_row_in_order(found):
-    keys = [(row.user, row.budget, str(row.planner)) for row in found.rows]
+    keys = [(row.user, row.budget_share, str(row.planner)) for row in found.rows]
     users = list(dict.fromkeys(row.user for row in found.rows))
     assert sorted(users) == ["ann", "bob"]  # three cells are too few
     assert keys == [(user, budget, planner) for user in users for budget in (0.2, 0.5) for planner in PLANNERS]
@@ -52,7 +52,8 @@ def test_rows_are_what_training_and_following_give(found):
     row = next(row for row in found.rows if row.user == "bob" and row.planner is Outlook.FAR_SIGHTED)
     profile = MarkovProfile.fit(SHORT[SHORT["user_id"] == "bob"], STREET, step="5min")
     budget = (
-        row.budget * Game.from_scenario(profile, Scenario.sporadic(), privacy=hamming(), quality=hamming()).saturation
+        row.budget_share
+        * Game.from_scenario(profile, Scenario.sporadic(), privacy=hamming(), quality=hamming()).saturation
     )
     game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=budget)
     one = follow(game, plan(game, outlook="far-sighted"), accesses=60)
@@ -132,7 +133,7 @@ def test_ceilings_are_those_of_one_access(found):
     for user, own in found.to_frame().groupby("user"):
         profile = MarkovProfile.fit(SHORT[SHORT["user_id"] == user], STREET, step="5min")
         risk = 1 - profile.stationary.max()  # Hamming both: the least of the budget and of the prior risk
-        np.testing.assert_allclose(own["ceiling"], own["budget"] * risk, rtol=1e-6)
+        np.testing.assert_allclose(own["ceiling"], own["budget_share"] * risk, rtol=1e-6)
         game = Game.from_scenario(profile, Scenario.sporadic(), privacy=hamming(), quality=hamming(), budget=0.2 * risk)
         assert own["ceiling"].iloc[0] == pytest.approx(solve(game).bound, rel=1e-9)
 
@@ -143,8 +144,10 @@ def test_numbers_stand_between_nothing_and_their_bounds(found):
         assert row.bound <= row.ceiling
         assert row.filter.interval[0] <= row.bound * (1 + 1e-9)
         assert row.kept == pytest.approx(np.clip(row.filter / row.ceiling, 0, 1))
-    by = {(row.user, row.budget): row.bound for row in found.rows}
-    assert all(row.bound == by[row.user, row.budget] for row in found.rows)  # the best that is known, for all planners
+    by = {(row.user, row.budget_share): row.bound for row in found.rows}
+    assert all(
+        row.bound == by[row.user, row.budget_share] for row in found.rows
+    )  # the best that is known, for all planners
 
 
 def test_nothing_depends_on_the_number_of_processes(found, monkeypatch):
@@ -157,7 +160,7 @@ def test_nothing_depends_on_the_number_of_processes(found, monkeypatch):
     again = study(
         SHORT, STREET, users=2, accesses=60, budgets=(0.2,), workers=2, progress=tell, planners=PLANNERS, **HAMMING
     )
-    assert again.rows == tuple(row for row in found.rows if row.budget == 0.2)
+    assert again.rows == tuple(row for row in found.rows if row.budget_share == 0.2)
     assert told == [("users and budgets", 1, 2), ("users and budgets", 2, 2)]
 
 
@@ -173,7 +176,7 @@ def test_planning_ahead_wins_where_the_solver_s_own_optimum_tells_all():
 
 def made(user, budget, planner, reached, half=0.01, bound=0.9):
     error = Estimate(reached, (reached - half, reached + half))
-    return StudyRow(user, 12, budget, planner, error, Estimate(reached / 2), Estimate(0.1), error, bound, 1.0)
+    return StudyRow(user, 12, budget, planner, error, Estimate(reached / 2), Estimate(0.1), 0.1, error, bound, 1.0)
 
 
 def made_up(*users):
@@ -228,8 +231,10 @@ def test_the_pages_hold_every_row(found, tmp_path):
     with files["rows"].open() as lines:
         rows = list(csv.DictReader(lines))
     assert [(row["user"], float(row["budget"]), row["planner"]) for row in rows] == [
-        (row.user, row.budget, str(row.planner)) for row in found.rows
+        (row.user, row.budget_share, str(row.planner)) for row in found.rows
     ]
+    names = "user places budget planner filter smoother quality_loss kept bound ceiling kept_low kept_high"
+    assert list(rows[0]) == names.split()
     assert float(rows[0]["kept_low"]) == found.rows[0].interval[0]
     report = files["report"].read_text()
     for words in (*PLANNERS, *found.findings, "ann", "bob", "2 strollers"):
@@ -339,7 +344,7 @@ def test_a_study_says_for_whom_its_bound_holds_and_what_it_assumes(run, asked, t
         ({"planners": ("plain", "look-ahead")}, "'planners' parameter of study must be some of"),
         ({"planners": ("far-sighted",)}, "'planners'"),
         ({"planners": ()}, "'planners'"),
-        ({"traces": synthetic_city(1, 1)}, "at most 0"),
+        ({"traces": synthetic_city(1, days=1)}, "at most 0"),
     ],
 )
 def test_what_cannot_be_studied_is_refused(wrong, match):

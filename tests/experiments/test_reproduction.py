@@ -279,7 +279,7 @@ def test_the_seed_draws_the_users():
 @pytest.mark.parametrize("compared", [(), (0.3,)])
 def test_optima_are_compared_where_the_coin_is_known(compared):
     with pytest.raises(ParameterError, match="some of the 'budgets'"):
-        reproduce(synthetic_city(1, 1), CITY, users=1, budgets=(0.0, 1.0), compared=compared)
+        reproduce(synthetic_city(1, days=1), CITY, users=1, budgets=(0.0, 1.0), compared=compared)
 
 
 def test_the_command_leaves_figures_tables_and_a_report_that_stands_alone(run, tmp_path):

@@ -26,7 +26,7 @@ def mechanism(name, error, loss=1.0):
 def planned(planner, kept):
     error = Estimate(2 * kept, (1.9 * kept, 2.1 * kept))
     share = Estimate(kept, (0.95 * kept, 1.05 * kept))
-    return StudyRow("<ann>", 12, 0.2, planner, error, error, Estimate(0.1), share, bound=1.8, ceiling=2.0)
+    return StudyRow("<ann>", 12, 0.2, planner, error, error, Estimate(0.1), 0.1, share, bound=1.8, ceiling=2.0)
 
 
 COMPARISON = Comparison((mechanism("<b>best</b>", 1.5), mechanism("truth", 0.0, 0.0)), 1.0, 2.0, 3.0, 50, 200)
@@ -73,6 +73,7 @@ def test_rows_become_a_table_with_the_ends_of_their_intervals():
     frame = COMPARISON.to_frame()
     assert frame["mechanism"].tolist() == ["<b>best</b>", "truth"]
     assert (frame["filter_low"] == frame["filter"]).all()
+    assert frame["kept"].tolist() == pytest.approx([1.5 * 0.9 / 2.0, 0.0])
     frame = STUDY.to_frame()
     assert frame["kept_low"].tolist() == pytest.approx([0.285, 0.76])
 

@@ -32,7 +32,7 @@ def several(seed, count=3, spare=0.1):
 @settings(max_examples=20)
 def test_average_and_minimum_lie_where_they_must(seed, spare):
     games = several(seed, spare=spare)
-    average, minimum = solve(Alternatives(games, "average")), solve(Alternatives(games, "minimum"))
+    average, minimum = solve(Alternatives(games, objective="average")), solve(Alternatives(games, objective="minimum"))
     alone = [solve(game) for game in games]
     assert minimum.privacy <= average.bound
     assert average.privacy <= np.mean([one.bound for one in alone])
@@ -52,7 +52,7 @@ def test_average_and_minimum_lie_where_they_must(seed, spare):
 @pytest.mark.parametrize("objective", ["average", "minimum"])
 @pytest.mark.parametrize("seed", range(4))
 def test_both_methods_agree_on_alternatives(objective, seed):
-    problem = Alternatives(several(seed), objective)
+    problem = Alternatives(several(seed), objective=objective)
     fast, whole = solve(problem, method="double_oracle"), solve(problem, method="full_program")
     assert fast.privacy == pytest.approx(whole.privacy, rel=2e-6)
     assert whole.optimality_gap <= 1e-6
@@ -61,17 +61,19 @@ def test_both_methods_agree_on_alternatives(objective, seed):
 def test_a_game_twice_is_the_game_once():
     game = euclid_game(3, 3, 0.4)
     for objective in ("average", "minimum"):
-        assert solve(Alternatives((game, game), objective)).privacy == pytest.approx(solve(game).privacy, rel=2e-6)
+        assert solve(Alternatives((game, game), objective=objective)).privacy == pytest.approx(
+            solve(game).privacy, rel=2e-6
+        )
 
 
 def test_weights_pull_the_average_to_one_game():
     games = several(7)
-    pulled = solve(Alternatives(games, "average", np.array([1.0, 0, 0])))
-    even = solve(Alternatives(games, "average"))
+    pulled = solve(Alternatives(games, objective="average", weights=np.array([1.0, 0, 0])))
+    even = solve(Alternatives(games, objective="average"))
     assert pulled.privacy == pytest.approx(pulled.privacies[0])
     assert pulled.privacies[0] >= even.privacies[0] * (1 - 2e-6)
     loose = [games[0], *(game.with_budget(1e6) for game in games[1:])]
-    assert solve(Alternatives(loose, "average", np.array([1.0, 0, 0]))).privacy == pytest.approx(
+    assert solve(Alternatives(loose, objective="average", weights=np.array([1.0, 0, 0]))).privacy == pytest.approx(
         solve(games[0]).privacy, rel=2e-6
     )
 
@@ -87,14 +89,14 @@ def test_several_quality_metrics_all_hold():
 
 def test_budgets_that_no_mechanism_meets_together_are_refused():
     prior = np.array([0.5, 0.5])
-    one = Game(prior * (1 - np.eye(2)), np.array([[0, 1.0], [0, 1]]), 0.1)
-    two = Game(prior * (1 - np.eye(2)), np.array([[1.0, 0], [1, 0]]), 0.1)
+    one = Game(prior * (1 - np.eye(2)), np.array([[0, 1.0], [0, 1]]), budget=0.1)
+    two = Game(prior * (1 - np.eye(2)), np.array([[1.0, 0], [1, 0]]), budget=0.1)
     with pytest.raises(BudgetError, match=r"in all games. Got .* short by 900.0%"):
         solve(Alternatives((one, two)))
 
 
 def relabelled(game, first):
-    return Game(game.error, game.cost, game.budget, inputs=np.arange(first, first + 4)[:, None])
+    return Game(game.error, game.cost, budget=game.budget, inputs=np.arange(first, first + 4)[:, None])
 
 
 def test_causal_games_of_two_profiles_can_be_solved_together():
@@ -105,7 +107,7 @@ def test_causal_games_of_two_profiles_can_be_solved_together():
             profile, Scenario.present_future("unknown"), privacy=total(from_matrix(D)), quality=from_matrix(D)
         )
         games.append(game.with_budget(0.5 * game.saturation))
-    solution = solve(Alternatives(games, "minimum"))
+    solution = solve(Alternatives(games, objective="minimum"))
     assert solution.status is Status.OPTIMAL
     assert np.abs(games[0].rows.matrix @ solution.mechanism.table.ravel()).max() <= 1e-8
 

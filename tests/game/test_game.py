@@ -151,13 +151,27 @@ def test_bad_numbers_are_refused_by_name_rule_and_value(prior, d_p, d_q, budget,
     assert isinstance(caught.value, HideseekError)
 
 
+@pytest.mark.parametrize("differ", ["hamming", hamming(), lambda guess, truth: guess != truth], ids=str)
+def test_a_prior_takes_a_metric_as_a_name_a_metric_or_a_function(differ):
+    game = Game.from_prior(PRIOR, privacy=differ, quality=differ, budget=0.1)
+    assert (game.error == Game.from_prior(PRIOR, privacy=GOOD, quality=GOOD, budget=0.1).error).all()
+    assert (game.cost == game.error.T).all()
+
+
+@pytest.mark.parametrize(("name", "rule"), [("euclid", "a prior has no regions"), ("much", "'hamming', 'euclid'")])
+def test_a_prior_refuses_a_name_that_needs_regions_or_is_unknown(name, rule):
+    with pytest.raises(ParameterError, match=rule) as caught:
+        Game.from_prior(PRIOR, privacy=GOOD, quality=name, budget=0.1)
+    assert caught.value.parameter == "quality"
+
+
 def test_shapes_that_disagree_are_refused():
     with pytest.raises(ParameterError, match="one row for each of the 3 columns"):
-        Game(np.zeros((2, 3)), np.zeros((2, 2)), 1.0)
+        Game(np.zeros((2, 3)), np.zeros((2, 2)), budget=1.0)
     with pytest.raises(ParameterError, match="one per input"):
-        Game(np.zeros((2, 3)), np.zeros((3, 2)), 1.0, mass=np.array([0.5, 0.5]))
+        Game(np.zeros((2, 3)), np.zeros((3, 2)), budget=1.0, mass=np.array([0.5, 0.5]))
     with pytest.raises(ParameterError, match="'inputs' parameter of Game"):
-        Game(np.zeros((2, 3)), np.zeros((3, 2)), 1.0, inputs=np.zeros((2, 1)))
+        Game(np.zeros((2, 3)), np.zeros((3, 2)), budget=1.0, inputs=np.zeros((2, 1)))
 
 
 def test_a_budget_below_the_least_possible_loss_names_that_loss():
@@ -207,7 +221,7 @@ def test_metrics_of_the_wrong_size_are_refused():
 
 def test_a_game_does_not_change_with_the_arrays_it_was_made_from():
     error, cost = np.ones((2, 2)), np.ones((2, 2))
-    game = Game(error, cost, 2.0)
+    game = Game(error, cost, budget=2.0)
     error[:] = 7
     assert game.error.max() == 1
     with pytest.raises(ValueError, match="read-only"):

@@ -132,7 +132,12 @@ def test_inequality_rows_bind_and_are_certified():
     for k, (i, j) in enumerate([(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]):
         contrast[k, i], contrast[k, j] = 1, -3.0
     matrix = sparse.csr_array(np.kron(contrast, np.eye(4)))
-    limited = Game(game.error, game.cost, game.budget, rows=LinearRows(matrix, np.full(24, -np.inf), np.zeros(24)))
+    limited = Game(
+        game.error,
+        game.cost,
+        budget=game.budget,
+        rows=LinearRows(matrix, lower=np.full(24, -np.inf), upper=np.zeros(24)),
+    )
     fast, whole = solve(limited, method="double_oracle"), solve(limited, method="full_program")
     assert fast.status is whole.status is Status.OPTIMAL
     assert fast.privacy == pytest.approx(whole.privacy, rel=2e-6)
@@ -145,7 +150,7 @@ def test_a_budget_that_the_rows_rule_out_is_refused_with_the_least():
     """Every input must release place 0 or 1 alike: the truth is no longer possible."""
     game = euclid_game(1, 2, 0.5)
     matrix = sparse.csr_array(np.array([[1.0, 0, -1, 0]]))
-    limited = Game(game.error, game.cost, 0.01, rows=LinearRows(matrix, np.zeros(1), np.zeros(1)))
+    limited = Game(game.error, game.cost, budget=0.01, rows=LinearRows(matrix, lower=np.zeros(1), upper=np.zeros(1)))
     least = game.saturation  # with equal rows, the cheapest mechanism is the cheapest constant one
     with pytest.raises(BudgetError) as caught:
         solve(limited)
@@ -155,19 +160,24 @@ def test_a_budget_that_the_rows_rule_out_is_refused_with_the_least():
 def test_the_least_budget_that_the_rows_allow_is_enough():
     """Equal rows for both inputs: at the cheapest constant's cost, that constant is what remains."""
     game = euclid_game(1, 2, 0.5)
-    equal = LinearRows(sparse.csr_array(np.array([[1.0, 0, -1, 0]])), np.zeros(1), np.zeros(1))
-    solution = solve(Game(game.error, game.cost, game.saturation, rows=equal), method="double_oracle")
+    equal = LinearRows(sparse.csr_array(np.array([[1.0, 0, -1, 0]])), lower=np.zeros(1), upper=np.zeros(1))
+    solution = solve(Game(game.error, game.cost, budget=game.saturation, rows=equal), method="double_oracle")
     assert solution.privacy == pytest.approx(game.prior_risk, rel=1e-6)
 
 
 def test_rows_must_fit_the_game():
     game = euclid_game(2, 2, 0.5)
     with pytest.raises(ParameterError, match="16 entries"):
-        Game(game.error, game.cost, 1.0, rows=LinearRows(sparse.csr_array(np.ones((1, 5))), np.zeros(1), np.ones(1)))
+        Game(
+            game.error,
+            game.cost,
+            budget=1.0,
+            rows=LinearRows(sparse.csr_array(np.ones((1, 5))), lower=np.zeros(1), upper=np.ones(1)),
+        )
     with pytest.raises(ParameterError, match="one per row"):
-        LinearRows(sparse.csr_array(np.ones((2, 16))), np.zeros(1), np.ones(2))
+        LinearRows(sparse.csr_array(np.ones((2, 16))), lower=np.zeros(1), upper=np.ones(2))
     with pytest.raises(ParameterError, match="at most 'upper'"):
-        LinearRows(sparse.csr_array(np.ones((1, 16))), np.ones(1), np.zeros(1))
+        LinearRows(sparse.csr_array(np.ones((1, 16))), lower=np.ones(1), upper=np.zeros(1))
 
 
 def test_a_claim_that_looks_ahead_is_made_causal_before_it_is_certified():
@@ -187,8 +197,8 @@ def test_a_claim_that_looks_ahead_is_made_causal_before_it_is_certified():
 
 def test_a_claim_that_breaks_a_row_which_nothing_mends_is_refused():
     game = euclid_game(2, 2, 0.5)
-    first = LinearRows(sparse.csr_array(np.eye(1, 16)), np.full(1, 0.3), np.full(1, 0.3))  # f(0|0) = 0.3
-    limited = Game(game.error, game.cost, game.budget, rows=first)
+    first = LinearRows(sparse.csr_array(np.eye(1, 16)), lower=np.full(1, 0.3), upper=np.full(1, 0.3))  # f(0|0) = 0.3
+    limited = Game(game.error, game.cost, budget=game.budget, rows=first)
     answer = Claim(np.eye(4), (np.eye(4),), np.ones(1), np.ones(1), np.zeros(1))
     with pytest.raises(CertificateError, match="breaks an extra row"):
         certify(Alternatives((limited,)), answer, safe=np.eye(4))

@@ -52,7 +52,7 @@ def test_aggregates_follow_their_definitions(left, right):
 @given(vectors, vectors)
 def test_weighted_positions(left, right):
     expected = by_hand(lambda a, b: 3 * D[a[0], b[0]] + 0.5 * D[a[1], b[1]], left, right)
-    np.testing.assert_allclose(total(from_matrix(D), (3, 0.5)).between(left, right, NOTHING), expected)
+    np.testing.assert_allclose(total(from_matrix(D), weights=(3, 0.5)).between(left, right, NOTHING), expected)
 
 
 @given(vectors, vectors)
@@ -98,7 +98,7 @@ def test_geodesic_distances_are_pyproj_s():
 
 
 def test_units_follow_the_metric():
-    grid = Grid(0, 1, 0, 1, 2, 2)
+    grid = Grid(0, 1, 0, 1, rows=2, columns=2)
     assert (distance(grid).unit, squared(distance(grid)).unit, speed(grid).unit) == ("m", "m²", "m per step")
     assert total(squared(distance(grid))).name == "total squared distance"
 
@@ -106,7 +106,7 @@ def test_units_follow_the_metric():
 def test_a_first_place_makes_no_sensitive_move_and_has_the_last_weight():
     alone = np.array([[0]]), np.array([[0], [1]]), NOTHING
     assert sensitive_transitions(hamming(), {(0, 1): 9}, entering={1: 5}).between(*alone).tolist() == [[0, 1]]
-    assert total(hamming(), [7, 3]).between(*alone).tolist() == [[0, 3]]
+    assert total(hamming(), weights=[7, 3]).between(*alone).tolist() == [[0, 3]]
 
 
 def test_a_first_place_has_no_speed():
@@ -140,8 +140,8 @@ def test_a_function_may_look_at_what_was_seen():
         lambda: sensitive(hamming(), {-1: 2}),
         lambda: tolerant(hamming(), {0: 0}),
         lambda: sensitive_transitions(hamming(), {(0, 1): np.nan}),
-        lambda: total(hamming(), [1, -1]),
-        lambda: total(hamming(), [1]).between(np.array([[0, 1]]), np.array([[0, 1]]), NOTHING),
+        lambda: total(hamming(), weights=[1, -1]),
+        lambda: total(hamming(), weights=[1]).between(np.array([[0, 1]]), np.array([[0, 1]]), NOTHING),
         lambda: from_matrix(D).between(np.array([[3]]), np.array([[0]]), NOTHING),
         lambda: hamming().between(np.array([[0]]), np.array([[0, 1]]), NOTHING),
         lambda: from_function(lambda a, b: -1.0).between(np.array([[0]]), np.array([[0]]), NOTHING),

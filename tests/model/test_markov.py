@@ -49,8 +49,8 @@ def test_a_dead_end_is_refused_with_the_place_and_the_ways_out():
 @pytest.mark.parametrize(
     ("regions", "rule"),
     [
-        (Grid(10.0, 11.0, 20.0, 21.0, 3, 3), "around at least one fix. Got regions around none of 5"),
-        (Grid(-0.31, 0.31, -60.0, 60.0, 3, 1), "two or more places. Got one only"),
+        (Grid(10.0, 11.0, 20.0, 21.0, rows=3, columns=3), "around at least one fix. Got regions around none of 5"),
+        (Grid(-0.31, 0.31, -60.0, 60.0, rows=3, columns=1), "two or more places. Got one only"),
         (LINE, "not left once entered instead"),
     ],
 )
@@ -78,7 +78,7 @@ def test_higher_orders_count_tuples(order):
         counts[window] = counts.get(window, 0) + 1
     for window, count in counts.items():
         total = sum(other for key, other in counts.items() if key[:-1] == window[:-1])
-        law = profile.following(np.array([window[:-1]]), step=order)
+        law = profile.following(np.array([window[:-1]]), time=order)
         assert law[0, window[-1]] == pytest.approx(count / total)
     assert profile.memory == profile.order == order
     # the empirical tuples are the long-run ones on a closed walk
@@ -131,8 +131,8 @@ CITY = synthetic_city(people=1, days=1)
         ({"smoothing": -0.1}, "'smoothing' parameter"),
         ({"smoothing": 1.0}, "'smoothing' parameter"),
         ({"smoothing": np.nan}, "'smoothing' parameter"),
-        ({"regions": Grid(10, 11, 10, 11, 3, 3)}, "around at least one fix"),
-        ({"regions": Grid(40, 50, -10, 0, 1, 1)}, "two or more places"),
+        ({"regions": Grid(10, 11, 10, 11, rows=3, columns=3)}, "around at least one fix"),
+        ({"regions": Grid(40, 50, -10, 0, rows=1, columns=1)}, "two or more places"),
         ({"traces": CITY.iloc[:0]}, "'traces'|empty|fix"),
         ({"traces": CITY.drop(columns="latitude")}, "latitude"),
         ({"traces": CITY.assign(latitude=95.0)}, "latitude"),
@@ -141,7 +141,7 @@ CITY = synthetic_city(people=1, days=1)
 )
 def test_bad_input_to_fit_is_refused(options, match):
     with pytest.raises(ParameterError, match=match):
-        MarkovProfile.fit(**({"traces": CITY, "regions": Grid(*BOX, 8, 8)} | options))
+        MarkovProfile.fit(**({"traces": CITY, "regions": Grid(*BOX, rows=8, columns=8)} | options))
 
 
 @pytest.mark.parametrize(
@@ -155,11 +155,11 @@ def test_bad_matrices_are_refused(matrix):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: PeriodicProfile.fit(CITY, Grid(*BOX, 8, 8), slots=7),
-        lambda: PeriodicProfile.fit(CITY, Grid(*BOX, 8, 8), slots=0),
-        lambda: PeriodicProfile.fit(CITY, Grid(*BOX, 8, 8), weight=0),
-        lambda: PeriodicProfile.fit(CITY, Grid(*BOX, 8, 8)).at("25:00"),
-        lambda: PeriodicProfile.fit(CITY, Grid(*BOX, 8, 8)).at("noon"),
+        lambda: PeriodicProfile.fit(CITY, Grid(*BOX, rows=8, columns=8), slots=7),
+        lambda: PeriodicProfile.fit(CITY, Grid(*BOX, rows=8, columns=8), slots=0),
+        lambda: PeriodicProfile.fit(CITY, Grid(*BOX, rows=8, columns=8), weight=0),
+        lambda: PeriodicProfile.fit(CITY, Grid(*BOX, rows=8, columns=8)).at("25:00"),
+        lambda: PeriodicProfile.fit(CITY, Grid(*BOX, rows=8, columns=8)).at("noon"),
         lambda: MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], LINE),
         lambda: MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]]).probability((0, 2)),
         lambda: regions_of(MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]])),

@@ -31,7 +31,7 @@ def test_every_minute_of_the_day_is_a_step_of_its_own():
 
 
 def test_the_periodic_distribution_returns_after_a_day():
-    profile = PeriodicProfile.fit(synthetic_city(1, 7), Grid(*BOX, 6, 6), step="30min", slots=12)
+    profile = PeriodicProfile.fit(synthetic_city(1, days=7), Grid(*BOX, rows=6, columns=6), step="30min", slots=12)
     law = profile.stationary
     for step in range(profile.steps_a_day):
         law = law @ profile.slots[step // profile.steps_a_slot]

@@ -103,7 +103,7 @@ def test_a_covering_grid_holds_every_fix():
 
 
 def test_distances_of_a_grid_cell():
-    grid = Grid(0, 1, 0, 1, 1, 2)
+    grid = Grid(0, 1, 0, 1, rows=1, columns=2)
     assert distances(grid)[0, 1] == pytest.approx(Geod(ellps="WGS84").inv(0.25, 0.5, 0.75, 0.5)[2])
 
 
@@ -130,12 +130,12 @@ def test_distances_on_the_plane_are_those_on_the_ground(regions):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Grid(1, 0, 0, 1, 2, 2),
-        lambda: Grid(0, 91, 0, 1, 2, 2),
-        lambda: Grid(0, 1, 0, 200, 2, 2),
-        lambda: Grid(np.nan, 1, 0, 1, 2, 2),
-        lambda: Grid(0, 1, 0, 1, 0, 2),
-        lambda: Grid(0, 1, 0, 1, 2, 2.5),
+        lambda: Grid(1, 0, 0, 1, rows=2, columns=2),
+        lambda: Grid(0, 91, 0, 1, rows=2, columns=2),
+        lambda: Grid(0, 1, 0, 200, rows=2, columns=2),
+        lambda: Grid(np.nan, 1, 0, 1, rows=2, columns=2),
+        lambda: Grid(0, 1, 0, 1, rows=0, columns=2),
+        lambda: Grid(0, 1, 0, 1, rows=2, columns=2.5),
         lambda: BAY.locate([91.0], [0.0]),
         lambda: BAY.locate([np.nan], [0.0]),
         lambda: BAY.locate([1.0, 2.0], [0.0]),

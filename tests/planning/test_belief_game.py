@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hideseek import Game, MarkovProfile, ParameterError, PeriodicProfile, Places, Scenario, solve, synthetic_city
 from hideseek.errors import BudgetError
 from hideseek.metrics import hamming, speed, total
+from hideseek.model.markov import profile_from_kernel
 from hideseek.model.profile import sequence_probability
 from hideseek.model.regions import Grid
 from hideseek.planning import BeliefGame
@@ -27,7 +28,7 @@ def second_order() -> MarkovProfile:
     """Over two places, and not of the first order in disguise; after 1, 1 comes 0 for sure."""
     states = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     kernel = np.array([[0.8, 0.2], [0.3, 0.7], [0.4, 0.6], [1.0, 0.0]])
-    return MarkovProfile.from_kernel(states, kernel, None, "5min", "matrix", "test")
+    return profile_from_kernel(states, kernel, None, "5min", "matrix", "test")
 
 
 SECOND = second_order()
@@ -128,7 +129,7 @@ def test_bayes_rule_after_a_release(seed):
     game = BeliefGame.of(CHAIN, privacy=hamming(), quality=hamming(), budget=0.3)
     belief, table = generator.dirichlet(np.ones(3)), generator.dirichlet(np.ones(3), 3)
     joint = belief[:, None] * table
-    after = [game.learned(belief, table, o) for o in range(3)]
+    after = [game.learned(belief, table, release=o) for o in range(3)]
     for o in range(3):
         np.testing.assert_allclose(after[o], joint[:, o] / joint[:, o].sum(), atol=1e-12)
     # what is believed is, in the mean over what may be exposed, what was believed before
@@ -234,7 +235,7 @@ def test_what_is_no_belief_is_refused(belief, said):
 def test_unreachable_beliefs_and_gaps_that_cannot_be_are_refused():
     game = BeliefGame.of(CHAIN, privacy=ERROR, quality=LOSS, budget=0.4, scenario=Scenario(target=(0,), every=3))
     with pytest.raises(ParameterError, match="can produce at this belief"):
-        game.learned(np.array([1.0, 0.0, 0.0]), np.eye(3), 2)
+        game.learned(np.array([1.0, 0.0, 0.0]), np.eye(3), release=2)
     for steps in (2, 0, 3.5):
         with pytest.raises(ParameterError, match="'steps' parameter"):
             game.later(game.start, steps=steps)

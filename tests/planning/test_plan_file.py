@@ -48,7 +48,7 @@ PLANNER = plan(GAME, walks=2, discount=0.8, seed=3)
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "me.plan"
-    save_plan(GAME, PLANNER, path)
+    save_plan(GAME, PLANNER, path=path)
     return path
 
 
@@ -69,7 +69,7 @@ def second_order() -> MarkovProfile:
     ("profile", "privacy", "quality", "scenario", "outlook"),
     [
         (PROFILE, distance(REGIONS), squared(distance(REGIONS)), Scenario.sporadic(), "far-sighted"),
-        (PROFILE, total(hamming(), [2, 1]), hamming(), Scenario(target=(-1, 0)), "look-ahead"),
+        (PROFILE, total(hamming(), weights=[2, 1]), hamming(), Scenario(target=(-1, 0)), "look-ahead"),
         (PROFILE, hamming(), 1 - np.eye(3), Scenario(target=(0, 1), known=(0,)), "plain"),
         (PROFILE, hamming(), from_function(lambda a, b: float(a != b)), Scenario.in_between(2), "secondary"),
         (MarkovProfile.from_matrix(CHAIN), 1 - np.eye(3), hamming(), None, "far-sighted"),
@@ -81,8 +81,8 @@ def test_everything_comes_back(tmp_path, profile, privacy, quality, scenario, ou
     budget = 1e7 if getattr(quality, "unit", "") else 0.2
     game = BeliefGame.of(profile, privacy=privacy, quality=quality, budget=budget, scenario=scenario)
     planner = plan(game, outlook=outlook, discount=0.5, walks=1, seed=7)
-    save_plan(game, planner, tmp_path / "a.plan")
-    again, loaded = load_plan(tmp_path / "a.plan", profile)
+    save_plan(game, planner, path=tmp_path / "a.plan")
+    again, loaded = load_plan(tmp_path / "a.plan", profile=profile)
     assert (again.scenario, again.budget, again.sha256) == (game.scenario, game.budget, game.sha256)
     for name in ("states", "start", "error", "cost", "moves"):
         np.testing.assert_array_equal(getattr(again, name), getattr(game, name))
@@ -97,7 +97,7 @@ def test_everything_comes_back(tmp_path, profile, privacy, quality, scenario, ou
 
 def test_a_plan_holds_for_the_profile_read_from_its_own_file(tmp_path, file):
     save_profile(PROFILE, tmp_path / "me.json")
-    load_plan(file, load_profile(tmp_path / "me.json"))
+    load_plan(file, profile=load_profile(tmp_path / "me.json"))
 
 
 # --- the bound ------------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def test_the_bound_of_a_file_is_proved_by_what_the_file_holds(tmp_path, name):
     """The cuts that choose are too few to prove it; those of the proof bound the value at every belief."""
     game = tiny(name)
     planner = plan(game, discount=0.8, walks=3)
-    save_plan(game, planner, tmp_path / "a.plan")
+    save_plan(game, planner, path=tmp_path / "a.plan")
     again, loaded = load_plan(tmp_path / "a.plan")
     cuts = loaded.proof.cuts(again, 0.8)
     unit = game.error.max()
@@ -201,13 +201,13 @@ def test_cuts_that_promise_little_do_not_lower_the_bound():
 )
 def test_a_profile_that_changed_under_a_stored_plan_is_told(file, changed):
     with pytest.raises(PlanError, match=r"another profile\. Make a new plan"):
-        load_plan(file, changed)
+        load_plan(file, profile=changed)
 
 
 def test_a_planner_of_another_game_is_not_written_or_used(tmp_path):
     other = BeliefGame.of(PROFILE, privacy=distance(REGIONS), quality=hamming(), budget=0.3)
     with pytest.raises(PlanError, match="Make a new plan"):
-        save_plan(other, PLANNER, tmp_path / "a.plan")
+        save_plan(other, PLANNER, path=tmp_path / "a.plan")
     with pytest.raises(PlanError, match="Make a new plan"):
         Player(other, PLANNER)
     assert not list(tmp_path.iterdir())
@@ -365,7 +365,7 @@ def test_a_plan_is_for_its_owner_only_and_written_whole_or_not_at_all(file, monk
 
     monkeypatch.setattr("os.fsync", broken)
     with pytest.raises(PlanError, match="cannot be written: disk full"):
-        save_plan(GAME, replace(PLANNER, seed=4), file)
+        save_plan(GAME, replace(PLANNER, seed=4), path=file)
     monkeypatch.undo()
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == [file.name]
@@ -389,12 +389,12 @@ def test_what_cannot_be_written_is_refused(tmp_path):
     pairs = from_function(lambda a, b: float(a != b), name="my own")
     game = BeliefGame.of(PROFILE, privacy=pairs, quality=hamming(), budget=0.2, scenario=way)
     with pytest.raises(ParameterError, match=r"'privacy' parameter of save_plan .*my own"):
-        save_plan(game, plan(game, outlook="plain"), tmp_path / "a.plan")
+        save_plan(game, plan(game, outlook="plain"), path=tmp_path / "a.plan")
     elsewhere = BeliefGame.of(PROFILE, privacy=distance(Places([1, 2, 3], [1, 2, 3])), quality=hamming(), budget=0.2)
     with pytest.raises(ParameterError, match="regions of the profile"):
-        save_plan(elsewhere, plan(elsewhere, outlook="plain"), tmp_path / "a.plan")
+        save_plan(elsewhere, plan(elsewhere, outlook="plain"), path=tmp_path / "a.plan")
     with pytest.raises(ParameterError, match="seed"):
-        save_plan(GAME, replace(PLANNER, seed=2**70), tmp_path / "a.plan")
+        save_plan(GAME, replace(PLANNER, seed=2**70), path=tmp_path / "a.plan")
     assert not list(tmp_path.iterdir())
 
 
@@ -403,7 +403,7 @@ def test_a_bound_is_worked_out_and_not_believed(tmp_path):
     profile = MarkovProfile.from_matrix([[0.8, 0.2], [0.3, 0.7]])
     game = BeliefGame.of(profile, privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
     planner = plan(game, walks=2)
-    save_plan(game, replace(planner, bound=1e-6), tmp_path / "forged.plan")
+    save_plan(game, replace(planner, bound=1e-6), path=tmp_path / "forged.plan")
     loaded = load_plan(tmp_path / "forged.plan")[1]
     assert loaded.bound == pytest.approx(planner.bound)
     assert follow(game, loaded, accesses=20).certified <= 1

@@ -22,7 +22,7 @@ def played_out(player: Player, belief: np.ndarray, accesses: int, discount: floa
     for release in range(found.table.shape[1] if accesses > 1 else 0):
         mass = float(belief @ found.table[:, release])
         if mass > 1e-9:
-            after = own.later(own.learned(belief, found.table, release))
+            after = own.later(own.learned(belief, found.table, release=release))
             total += discount * mass * played_out(player, after, accesses - 1, discount)
     return total
 
@@ -234,7 +234,7 @@ def test_what_is_no_belief_is_not_played(belief):
         lambda law: player.play_knowing(law, [0]),
         own.at,
         own.later,
-        lambda law: own.learned(law, table, 0),
+        lambda law: own.learned(law, table, release=0),
     ):
         with pytest.raises(ParameterError, match="'belief' parameter"):
             use(belief)

@@ -52,7 +52,7 @@ def test_privacy_now_is_the_game_s_own_at_every_belief(seed):
     program = made_program(seed)
     for belief in beliefs(seed=seed):
         found = program.play(belief)
-        known = solve(Game(error * belief, cost * belief[:, None], budget))
+        known = solve(Game(error * belief, cost * belief[:, None], budget=budget))
         full = best_value(error, cost, budget, belief)
         assert found.privacy == pytest.approx(full, abs=CLOSE * error.mean())
         assert known.privacy * (1 - 1e-6) - SCIPY <= full <= known.bound + SCIPY
@@ -83,7 +83,7 @@ def test_now_and_the_future_are_traded_as_between_two_games(seed):
     made = BeliefProgram(error, cost, budget, 1.0, later)
     made.add(cuts)
     found = made.play(belief)
-    games = tuple(Game(rows * belief, cost * belief[:, None], budget) for rows in (error, cuts))
+    games = tuple(Game(rows * belief, cost * belief[:, None], budget=budget) for rows in (error, cuts))
     known = solve(Alternatives(games, weights=np.array([1, later]) / (1 + later)))
     value = (found.privacy + later * found.future) / (1 + later)
     assert known.privacy - CLOSE <= value <= known.bound + CLOSE

@@ -138,7 +138,7 @@ def test_the_honest_answer_closes_the_gap():
     assert certify(PROBLEM, HONEST).optimality_gap <= 1e-9
 
 
-SEVERAL = Alternatives((GAME, euclid_game(3, 3, 0.6)), "minimum")
+SEVERAL = Alternatives((GAME, euclid_game(3, 3, 0.6)), objective="minimum")
 TOGETHER = solve(SEVERAL, tolerance=1e-9)
 LIES = {
     "mix of nan": {"mix": np.array([np.nan, 1.0])},
@@ -175,8 +175,8 @@ def test_small_rows_are_not_broken_because_they_are_small():
     matrix = np.kron(contrast, np.eye(4))
     values = []
     for unit in (1.0, 1e-9):
-        rows = LinearRows(unit * matrix, np.full(24, -np.inf), np.zeros(24))
-        limited = Game(game.error, game.cost, game.budget, rows=rows)
+        rows = LinearRows(unit * matrix, lower=np.full(24, -np.inf), upper=np.zeros(24))
+        limited = Game(game.error, game.cost, budget=game.budget, rows=rows)
         values.append(solve(limited, method="double_oracle").privacy)
     assert values[1] == pytest.approx(values[0], rel=2e-6)
 
@@ -184,7 +184,7 @@ def test_small_rows_are_not_broken_because_they_are_small():
 @pytest.mark.parametrize("unit", [1e-10, 1e10])
 def test_units_do_not_matter_to_the_full_program(unit):
     games = [euclid_game(2, 3, 0.3), euclid_game(2, 3, 0.6)]
-    scaled = [Game(unit * game.error, unit * game.cost, unit * game.budget) for game in games]
+    scaled = [Game(unit * game.error, unit * game.cost, budget=unit * game.budget) for game in games]
     for method in ("double_oracle", "full_program"):
         value = solve(Alternatives(scaled), method=method).privacy
         assert value / unit == pytest.approx(solve(Alternatives(games)).privacy, rel=2e-6)
@@ -298,7 +298,9 @@ def test_a_repair_that_cheats_is_found_out(name, monkeypatch):
 def test_a_multiplier_of_a_side_without_limit_is_found_out(monkeypatch):
     matrix = np.zeros((1, 81))
     matrix[0, 0] = 1
-    limited = Game(GAME.error, GAME.cost, GAME.budget, rows=LinearRows(matrix, np.zeros(1), np.full(1, np.inf)))
+    limited = Game(
+        GAME.error, GAME.cost, budget=GAME.budget, rows=LinearRows(matrix, lower=np.zeros(1), upper=np.full(1, np.inf))
+    )
     monkeypatch.setattr(certificate_module, "repair", lambda problem, claim, safe: claim)
     with pytest.raises(CertificateError, match="no limit"):
         certify(Alternatives((limited,)), replace(HONEST, multipliers=np.ones(1)))

@@ -79,8 +79,8 @@ def test_curve_is_monotone_and_concave():
 def test_a_curve_starts_at_the_least_loss_that_its_rows_allow():
     """f(0|0) <= 0.5: half of the time the first input must move, which the cheapest releases alone would not show."""
     game = euclid_game(1, 3, 0.9)
-    capped = LinearRows(np.eye(1, 9), np.full(1, -np.inf), np.full(1, 0.5))
-    curve = trade_off(Game(game.error, game.cost, game.budget, rows=capped), tolerance=1e-2)
+    capped = LinearRows(np.eye(1, 9), lower=np.full(1, -np.inf), upper=np.full(1, 0.5))
+    curve = trade_off(Game(game.error, game.cost, budget=game.budget, rows=capped), tolerance=1e-2)
     assert curve.budget[0] == pytest.approx(0.5 * np.sort(game.cost[0])[1])
     assert curve.lower(game.saturation) <= game.prior_risk
 

@@ -89,7 +89,9 @@ def test_exact_rationals_find_the_same_value(seed):
             for i in range(inputs)]  # fmt: skip
     budget = Fraction(int(generator.integers(1, 30)), 20)
     exact = game_value(error, cost, budget)
-    game = Game([[float(x) for x in row] for row in error], [[float(x) for x in row] for row in cost], float(budget))
+    game = Game(
+        [[float(x) for x in row] for row in error], [[float(x) for x in row] for row in cost], budget=float(budget)
+    )
     for method in METHODS:
         solution = solve(game, method=method)
         assert Fraction(solution.privacy) <= exact <= Fraction(solution.bound)
@@ -181,7 +183,7 @@ def test_value_survives_relabelling_and_scales_with_the_units(game, shuffle, pri
     other = Game(
         game.error[np.ix_(guesses, inputs)] * privacy_unit,
         game.cost[np.ix_(inputs, releases)] * quality_unit,
-        game.budget * quality_unit * (1 + 1e-12),
+        budget=game.budget * quality_unit * (1 + 1e-12),
     )
     assert solve(other).privacy / privacy_unit == pytest.approx(
         solve(game).privacy, rel=3e-6, abs=1e-9 * game.prior_risk
@@ -215,7 +217,7 @@ def test_unvisited_places_get_a_row_that_reveals_nothing():
 
 
 def test_a_game_worth_nothing_is_solved_at_once():
-    solution = solve(Game(np.zeros((2, 3)), np.ones((3, 2)), 5.0))
+    solution = solve(Game(np.zeros((2, 3)), np.ones((3, 2)), budget=5.0))
     assert (solution.privacy, solution.bound, solution.optimality_gap) == (0, 0, 0)
 
 
@@ -340,13 +342,15 @@ def test_a_radius_is_refused_with_methods_that_ignore_it(options):
 GAME = euclid_game(3, 3, 0.5)
 
 
-SAME = LinearRows(sparse.csr_array(np.eye(1, 81) - np.eye(1, 81, 9)), np.zeros(1), np.zeros(1))  # f(0|0) = f(0|1)
+SAME = LinearRows(
+    sparse.csr_array(np.eye(1, 81) - np.eye(1, 81, 9)), lower=np.zeros(1), upper=np.zeros(1)
+)  # f(0|0) = f(0|1)
 
 
-LIMITED = Game(GAME.error, GAME.cost, GAME.budget, rows=SAME, mass=GAME.mass)
+LIMITED = Game(GAME.error, GAME.cost, budget=GAME.budget, rows=SAME, mass=GAME.mass)
 
 
-@pytest.mark.parametrize("game", [Game(GAME.error, GAME.cost, GAME.budget), Alternatives((GAME, GAME)), LIMITED])
+@pytest.mark.parametrize("game", [Game(GAME.error, GAME.cost, budget=GAME.budget), Alternatives((GAME, GAME)), LIMITED])
 def test_a_radius_is_for_one_game_whose_mass_is_known(game):
     with pytest.raises(ParameterError, match=r"'radius'.*one game whose mass is known and without extra rows"):
         solve(game, radius=5.0)

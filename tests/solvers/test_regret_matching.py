@@ -83,10 +83,12 @@ def test_hardware_that_is_not_there_is_named(monkeypatch):
 GAME = euclid_game(3, 3, 0.5)
 
 
-SAME = LinearRows(sparse.csr_array(np.eye(1, 81) - np.eye(1, 81, 9)), np.zeros(1), np.zeros(1))  # f(0|0) = f(0|1)
+SAME = LinearRows(
+    sparse.csr_array(np.eye(1, 81) - np.eye(1, 81, 9)), lower=np.zeros(1), upper=np.zeros(1)
+)  # f(0|0) = f(0|1)
 
 
-LIMITED = Game(GAME.error, GAME.cost, GAME.budget, rows=SAME, mass=GAME.mass)
+LIMITED = Game(GAME.error, GAME.cost, budget=GAME.budget, rows=SAME, mass=GAME.mass)
 
 
 @pytest.mark.parametrize("game", [GAME.with_budget(GAME.least_loss), Alternatives((GAME, GAME)), LIMITED])
@@ -102,7 +104,7 @@ def test_the_certificate_decides_and_not_what_the_solver_sees(monkeypatch):
 
 
 def test_a_game_without_errors_is_solved_at_once():
-    solution = solve(Game(0 * GAME.error, GAME.cost, GAME.budget), tolerance=0.01, method="first order")
+    solution = solve(Game(0 * GAME.error, GAME.cost, budget=GAME.budget), tolerance=0.01, method="first order")
     assert (solution.privacy, solution.bound, solution.status) == (0, 0, Status.OPTIMAL)
 
 

@@ -43,7 +43,7 @@ def test_zero_loss_choices_survive_the_repair():
     """Two releases cost nothing for every input: at budget 0 the optimum hides among them, and must not be undone."""
     prior = np.array([0.5, 0.5])
     free = np.array([[0, 0, 5], [0, 0, 5.0]])
-    game = Game(prior * (1 - np.eye(2)), prior[:, None] * free, 0.0)
+    game = Game(prior * (1 - np.eye(2)), prior[:, None] * free, budget=0.0)
     for method in ("double_oracle", "full_program"):
         assert solve(game, method=method).privacy == pytest.approx(0.5, rel=1e-6)
     # a table a little over budget is brought back by what it has among the free releases, not by one of them

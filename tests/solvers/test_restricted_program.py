@@ -35,9 +35,9 @@ def games(chance: np.ndarray, share: float = 0.3) -> tuple[Game, Game]:
     """The game at a belief, over the places that can be, and the errors after one more step of the walk."""
     on = np.flatnonzero(chance)
     mass, inputs = chance[on], on[:, None]
-    game = Game(DISTANCE[:, on] * mass, LOSS[on] * mass[:, None], 1e9, mass=mass, inputs=inputs)
+    game = Game(DISTANCE[:, on] * mass, LOSS[on] * mass[:, None], budget=1e9, mass=mass, inputs=inputs)
     game = game.with_budget(share * game.saturation)
-    return game, Game((DISTANCE @ WALK.T)[:, on] * mass, game.cost, game.budget, inputs=inputs)
+    return game, Game((DISTANCE @ WALK.T)[:, on] * mass, game.cost, budget=game.budget, inputs=inputs)
 
 
 @given(st.integers(0, 10**6), st.floats(0.01, 0.99))
@@ -154,6 +154,8 @@ def test_several_games_under_hamming_agree_with_the_full_program(objective, seed
         Game.from_prior(prior, privacy=error, quality=apart, budget=0.1)
         for prior, error in zip(priors, errors, strict=True)
     ]
-    fast, whole = (solve(Alternatives(both, objective), method=way) for way in ("double oracle", "full program"))
+    fast, whole = (
+        solve(Alternatives(both, objective=objective), method=way) for way in ("double oracle", "full program")
+    )
     assert fast.privacy == pytest.approx(whole.privacy, rel=2e-6)
     assert fast.optimality_gap <= 1e-6

@@ -15,7 +15,7 @@ GAME = euclid_game(3, 3, 0.4)
 SOLUTION = solve(GAME)
 SHOWN = {
     "game": GAME,
-    "several games": Alternatives((GAME, GAME), "minimum"),
+    "several games": Alternatives((GAME, GAME), objective="minimum"),
     "mechanism": SOLUTION.mechanism,
     "solution": SOLUTION,
     "solution of several games": solve(Alternatives((random_game(0, 3, 3, 3, 0.5),) * 2)),

@@ -36,7 +36,7 @@ def next_step(game, shape, seed=0):
     """What the adversary errs by in the place after the next step of a random walk on the grid."""
     near = np.where(grid_distances(*shape) <= 1, 1, 0) * zipf(np.prod(shape), seed) ** 0.5
     walk = near / near.sum(axis=1, keepdims=True)
-    return Game(grid_distances(*shape) @ walk.T * game.mass, game.cost, game.budget)
+    return Game(grid_distances(*shape) @ walk.T * game.mass, game.cost, budget=game.budget)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.4, 0.8])
@@ -74,7 +74,7 @@ def test_a_coin_is_replaced_by_what_the_second_game_likes(budget):
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_where_every_mechanism_is_optimal_the_second_game_is_solved(seed, share):
     second = random_game(seed, 4, 5, 5, share)
-    first = Game(second.error[:1], second.cost, second.budget)  # one guess: nothing is learnt from any release
+    first = Game(second.error[:1], second.cost, budget=second.budget)  # one guess: nothing is learnt from any release
     assert solve(first).privacy == pytest.approx(first.prior_risk)
     assert value(second, prefer(solve(first), second)) == pytest.approx(solve(second).privacy, rel=ENOUGH)
 
@@ -130,7 +130,7 @@ def test_the_second_game_may_have_any_unit(unit):
     game = euclid_game(3, 3, 0.3)
     second = next_step(game, (3, 3))
     plain, other = (
-        prefer(solve(game), Game(second.error * scale, second.cost, second.budget)) for scale in (1.0, unit)
+        prefer(solve(game), Game(second.error * scale, second.cost, budget=second.budget)) for scale in (1.0, unit)
     )
     assert value(second, other) == pytest.approx(value(second, plain), rel=ENOUGH)
 
@@ -174,10 +174,10 @@ def test_a_table_beyond_the_budget_is_repaired_before_it_is_judged(monkeypatch):
 
 def test_a_game_worth_nothing_asks_for_nothing():
     game = euclid_game(2, 2, 0.3)
-    nothing = Game(np.zeros((1, 4)), game.cost, game.budget)
+    nothing = Game(np.zeros((1, 4)), game.cost, budget=game.budget)
     solution = solve(game)
     assert unchanged(prefer(solution, nothing), solution)
-    idle = solve(Game(np.zeros((2, 4)), game.cost, game.budget))
+    idle = solve(Game(np.zeros((2, 4)), game.cost, budget=game.budget))
     assert value(game, prefer(idle, game)) == pytest.approx(solution.privacy, rel=ENOUGH)
 
 
@@ -187,7 +187,7 @@ def test_what_cannot_be_compared_is_refused():
     with pytest.raises(ParameterError, match="other inputs"):
         prefer(solution, euclid_game(2, 3, 0.3))
     with pytest.raises(ParameterError, match="other releases"):
-        prefer(solution, Game(game.error, np.ones((4, 3)), 4.0))
+        prefer(solution, Game(game.error, np.ones((4, 3)), budget=4.0))
     with pytest.raises(ParameterError, match="a single Game"):
         prefer(solve(Alternatives((game, game))), game)
     with pytest.raises(ParameterError, match="The 'second' parameter of prefer"):
@@ -199,6 +199,6 @@ def test_what_cannot_be_compared_is_refused():
 def test_next_to_nothing_to_hide_leaves_the_solution_as_it_is():
     """A risk of 4e-15 against errors of thousands: coefficients that HiGHS does not take."""
     error = np.array([[4e3, 0.0], [0.0, 4e-15]])
-    solution = solve(Game(error, np.array([[2e7, 0.0], [0.0, 1e-11]]), 3e5))
-    second = Game(np.array([[4e3, 1e-15], [10.0, 2e-15]]), solution.game.cost, 3e5)
+    solution = solve(Game(error, np.array([[2e7, 0.0], [0.0, 1e-11]]), budget=3e5))
+    second = Game(np.array([[4e3, 1e-15], [10.0, 2e-15]]), solution.game.cost, budget=3e5)
     assert unchanged(prefer(solution, second), solution)

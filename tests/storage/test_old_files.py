@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 def test_the_profile_the_codebook_and_the_plan_are_read(folder):
     profile, codebook = load_profile(folder / "profile.json"), Codebook.load(folder / "codebook.hideseek")
-    game, planner = load_plan(folder / "plan.plan", profile)
+    game, planner = load_plan(folder / "plan.plan", profile=profile)
     assert profile.regions.names == codebook.regions.names == ("home", "work", "park")
     assert (codebook.budget, game.budget, codebook.chain, len(codebook.gaps)) == (0.1, 0.1, None, 1)
     assert planner.bound == pytest.approx(0.1, rel=1e-6)  # error and loss are the same, and more is at stake
@@ -42,7 +42,7 @@ def test_a_device_with_a_codebook_goes_on(folder):
 
 
 def test_a_live_device_goes_on(folder):
-    device = LiveDevice(*load_plan(folder / "plan.plan"), folder / "live.state")
+    device = LiveDevice(*load_plan(folder / "plan.plan"), state=folder / "live.state")
     assert device.expose(*ELSEWHERE, at=TOLD_LAST).place == 0
     assert device.expose(*ELSEWHERE, at=NEXT).status == "exposed"
     assert device.label().accesses == 4

@@ -18,7 +18,7 @@ from hideseek.traces.city import BOX
 from hideseek.util.private_files import write_privately
 
 CITY = synthetic_city(people=1, days=2)
-GRID = Grid(*BOX, 8, 8)
+GRID = Grid(*BOX, rows=8, columns=8)
 
 
 @pytest.fixture

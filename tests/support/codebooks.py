@@ -11,6 +11,7 @@ from hideseek.codebook.claims import Deployed
 from hideseek.codebook.stage import Stage
 from hideseek.codebook.weights import Table
 from hideseek.metrics import from_matrix
+from hideseek.model.markov import profile_from_kernel
 from hideseek.model.scenario import since_start
 
 
@@ -27,7 +28,7 @@ def chain(places, seed=0):
 def second_order(places=2, seed=0):
     states = np.array(list(itertools.product(range(places), repeat=2)))
     kernel = np.random.default_rng(seed).dirichlet(np.ones(places), len(states))
-    return MarkovProfile.from_kernel(states, kernel, None, "5min", "matrix", "a test")
+    return profile_from_kernel(states, kernel, None, "5min", "matrix", "a test")
 
 
 def made(profile, scenario, share=0.6, seed=0, quality=None):
@@ -49,5 +50,7 @@ def arbitrary(places, scenario, seed=0):
             tables.append(Table.from_distributions(places, keys, generator.dirichlet(np.ones(places), len(keys))))
         stages.append(Stage(own, min(n + 1, first), tuple(tables)))
     nothing = Deployed(0, True, 0, 0, 0, 0, None, None, 0, 0)
-    metrics = from_matrix(D), from_matrix(D**2)
-    return Codebook(scenario, places, None, "5min", *metrics, 0.0, tuple(stages), (), nothing)
+    return Codebook(
+        scenario=scenario, places=places, regions=None, step="5min", privacy=from_matrix(D), quality=from_matrix(D**2),
+        budget=0.0, stages=tuple(stages), gaps=(), deployed=nothing,
+    )  # fmt: skip

@@ -6,11 +6,12 @@ import numpy as np
 
 from hideseek import MarkovProfile, Scenario, design
 from hideseek.metrics import from_matrix, total
+from hideseek.model.markov import profile_from_kernel
 
 LINE = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
 CHAIN = MarkovProfile.from_matrix([[0.6, 0.4, 0.0], [0.3, 0.4, 0.3], [0.0, 0.5, 0.5]])
 PAIR = MarkovProfile.from_matrix([[0.8, 0.2], [0.3, 0.7]])
-SECOND_ORDER = MarkovProfile.from_kernel(
+SECOND_ORDER = profile_from_kernel(
     np.array([[0, 0], [0, 1], [1, 0], [1, 1]]),
     np.array([[0.7, 0.3], [0.4, 0.6], [0.8, 0.2], [0.1, 0.9]]),
     None,

@@ -30,7 +30,7 @@ from hideseek.errors import StateError
 from hideseek.metrics import hamming
 
 # three cells in a row, from west to east; from the first nobody goes to the third at once
-GRID = Grid(46.0, 47.0, 6.0, 9.0, 1, 3)
+GRID = Grid(46.0, 47.0, 6.0, 9.0, rows=1, columns=3)
 MOVES = [[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.5, 0.5]]
 POINTS = [(46.5, 6.5), (46.4, 7.3), (46.9, 8.9)]
 OFF_THE_GRID = [(50.0, 0.0), (46.5, 7.0 - 90), (-10.0, 120.0)]

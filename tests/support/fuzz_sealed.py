@@ -120,7 +120,7 @@ def codebooks() -> list[bytes]:
     made = [
         (Scenario.past_present(1), HAMMING, HAMMING, 0.1, 3),
         (Scenario.sporadic(), far, metrics.squared(metrics.distance(REGIONS)), 1e5, 1),
-        (Scenario.present_future("unknown"), HAMMING, metrics.total(HAMMING, [1.0, 2.0]), 0.3, 1),
+        (Scenario.present_future("unknown"), HAMMING, metrics.total(HAMMING, weights=[1.0, 2.0]), 0.3, 1),
         (Scenario.in_between(2), metrics.total(HAMMING), metrics.from_matrix([[0.0, 1.0], [2.0, 0.0]]), 0.2, 2),
     ]
     return [
@@ -135,7 +135,7 @@ def plans() -> list[bytes]:
     metres = metrics.distance(REGIONS)
     made = [
         ("far-sighted", Scenario.sporadic(), metres, metrics.squared(metres), 1e5),
-        ("look-ahead", Scenario(target=(-1, 0)), metrics.total(HAMMING, [1.0, 2.0]), HAMMING, 0.2),
+        ("look-ahead", Scenario(target=(-1, 0)), metrics.total(HAMMING, weights=[1.0, 2.0]), HAMMING, 0.2),
         ("secondary", Scenario.in_between(2), metrics.total(HAMMING), metrics.from_matrix([[0.0, 1], [2, 0]]), 0.2),
         ("plain", Scenario(target=(0, 1), known=(0,)), HAMMING, metrics.sensitive(HAMMING, {1: 5.0}), 0.1),
     ]
@@ -252,7 +252,7 @@ def attempt_plan(file: Path) -> bool:
         return False
     with suppress(SolverError):  # cuts may be as large as numbers are
         Player(game, planner).play(game.start)
-    save_plan(game, planner, file)
+    save_plan(game, planner, path=file)
     assert load_plan(file)[1].sha256 == planner.sha256
     return True
 

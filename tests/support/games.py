@@ -32,7 +32,7 @@ def random_game(seed: int, guesses: int, inputs: int, releases: int, share: floa
     prior = generator.dirichlet(np.ones(inputs))
     error = generator.random((guesses, inputs)) * prior
     cost = generator.random((inputs, releases)) * prior[:, None]
-    game = Game(error, cost, 1e9)
+    game = Game(error, cost, budget=1e9)
     return game.with_budget(game.least_loss + share * (game.saturation - game.least_loss))
 
 

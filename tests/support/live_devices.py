@@ -47,7 +47,7 @@ def planned(name, outlook="far-sighted", budget=0.2):
 
 def live(path, name="now", outlook="far-sighted", budget=0.2, floor=0.0):
     game = game_of(scenario=LIVE_SCENARIOS[name], budget=budget)
-    return LiveDevice(game, planned(name, outlook, budget), path, floor=floor)
+    return LiveDevice(game, planned(name, outlook, budget), state=path, floor=floor)
 
 
 def shares_of(move, known):
@@ -114,4 +114,4 @@ def stay_at_home():
 
 
 def floored(path, floor=0.28):
-    return LiveDevice(*stay_at_home(), path, floor=floor)
+    return LiveDevice(*stay_at_home(), state=path, floor=floor)

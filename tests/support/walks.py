@@ -32,5 +32,5 @@ class Commuter:
     places = 2
     memory = 1
 
-    def following(self, past, step):
+    def following(self, past, time):
         return np.eye(2)[1 - past[:, -1]] if past.shape[1] else np.full((len(past), 2), 0.5)

@@ -15,7 +15,7 @@ PEOPLE, DAYS, SEED = 12, 14, 5
 
 @pytest.fixture(scope="module")
 def table() -> pd.DataFrame:
-    return synthetic_city(PEOPLE, DAYS, seed=SEED)
+    return synthetic_city(PEOPLE, days=DAYS, seed=SEED)
 
 
 @pytest.fixture(scope="module")
@@ -51,24 +51,24 @@ def steps(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_same_seed_gives_the_same_table(table):
-    pd.testing.assert_frame_equal(table, synthetic_city(PEOPLE, DAYS, seed=SEED), check_exact=True)
+    pd.testing.assert_frame_equal(table, synthetic_city(PEOPLE, days=DAYS, seed=SEED), check_exact=True)
 
 
 def test_whole_numbers_of_numpy_are_as_good_as_those_of_python():
-    wrapped = synthetic_city(np.int64(2), np.int32(1), seed=np.uint8(3))
-    pd.testing.assert_frame_equal(wrapped, synthetic_city(2, 1, seed=3), check_exact=True)
+    wrapped = synthetic_city(np.int64(2), days=np.int32(1), seed=np.uint8(3))
+    pd.testing.assert_frame_equal(wrapped, synthetic_city(2, days=1, seed=3), check_exact=True)
 
 
 def test_another_seed_gives_another_city(people):
     others = city_people(PEOPLE, seed=SEED + 1)
     assert [person.home for person in people] != [other.home for other in others]
-    one, other = synthetic_city(1, 1, seed=SEED), synthetic_city(1, 1, seed=SEED + 1)
+    one, other = synthetic_city(1, days=1, seed=SEED), synthetic_city(1, days=1, seed=SEED + 1)
     assert not one["latitude"].iloc[:500].equals(other["latitude"].iloc[:500])
 
 
 def test_global_random_state_is_left_alone():
     before = np.random.get_state()[1].copy()
-    synthetic_city(1, 1, seed=SEED)
+    synthetic_city(1, days=1, seed=SEED)
     assert np.array_equal(before, np.random.get_state()[1])
 
 
@@ -76,7 +76,7 @@ def test_global_random_state_is_left_alone():
 def test_a_person_does_not_depend_on_how_many_people_there_are(table, people, fewer):
     ids = [f"person-{index:03d}" for index in range(fewer)]
     pd.testing.assert_frame_equal(
-        synthetic_city(fewer, DAYS, seed=SEED), table[table["user_id"].isin(ids)], check_exact=True
+        synthetic_city(fewer, days=DAYS, seed=SEED), table[table["user_id"].isin(ids)], check_exact=True
     )
     assert city_people(fewer, seed=SEED) == people[:fewer]
 
@@ -109,7 +109,7 @@ def test_fixes_are_sorted_by_person_and_time_without_duplicates(table):
 
 
 def test_names_stay_sorted_beyond_a_thousand_people():
-    many = synthetic_city(1_002, 1, seed=SEED)
+    many = synthetic_city(1_002, days=1, seed=SEED)
     assert many["user_id"].is_monotonic_increasing
     assert many["user_id"].nunique() == 1_002
 

@@ -22,8 +22,10 @@ from scipy import sparse
 import hideseek as hs
 from hideseek import HideseekError, ParameterError, baselines
 from hideseek.errors import OutputError
+from hideseek.model.markov import profile_from_kernel
 from hideseek.util.limits import refuse_if_too_large
 from tests.support.fleets import JOB
+from tests.support.public_names import RESULTS
 
 WRONG = (None, object(), "text", b"x", -1, 1.5, [], {}, [None], lambda: None, np.array(["a"]), float("nan"))
 WRONG += (10**400, [10**400], "\ud800", range(10**30))
@@ -38,11 +40,6 @@ TRACES = hs.synthetic_city(people=2, days=1, seed=2)
 HALF = np.array([[0.5, 0.5], [0.5, 0.5]])
 APART = 1 - np.eye(2)
 SLOW = {"compare", "run_fleet", "reproduce", "robustness", "study"}
-# made by hideseek for its users, and only kept: what stands in them is what was put there
-RESULTS = {
-    *("Answer", "Comparison", "Curve", "Estimate", "Fleet", "Foresight", "Label", "LeastLoss", "LiveLabel"),
-    *("ReadReport", "Reproduction", "Solution", "Study", "Certificate", "Claim"),
-}
 EXPERT = {"certify"}  # for solvers of one's own: it is given what a solver claims, and believes nothing of it
 PROTOCOLS = {"Policy", "Profile", "Regions"}
 
@@ -70,11 +67,11 @@ def things() -> types.SimpleNamespace:
         codebook=hs.design(profile, hs.Scenario.past_present(1), privacy=metric, quality=metric, budget=0.1),
         scenario=hs.Scenario.sporadic(),
         law=hs.model.possible_trajectories(profile, (0,)),
-        setting=baselines.Setting(profile, hs.metrics.distance(places), hs.metrics.distance(places)),
-        delta=baselines.DeltaLocationSet(profile, 1.0),
+        setting=baselines.Setting(profile, privacy="euclid", quality="euclid"),
+        delta=baselines.DeltaLocationSet(profile, epsilon=1.0),
         predictive=baselines.predictive(np.array([[0.0, 0.0], [100.0, 0.0]]), noise=50.0),
         rows=rows,
-        within=hs.Game(APART / 2, APART / 2, 0.2, rows=rows),
+        within=hs.Game(APART / 2, APART / 2, budget=0.2, rows=rows),
     )
 
 
@@ -83,11 +80,11 @@ def calls(folder):
     t = things()
     one, belief, walks = np.array([0]), np.array([0.5, 0.5]), np.array([[0, 1, 0]])
     points, generator = t.setting.points, np.random.default_rng(0)
-    device, live = hs.Device(t.codebook, folder / "state"), hs.LiveDevice(t.repeated, t.planner, folder / "live")
+    device, live = hs.Device(t.codebook, folder / "state"), hs.LiveDevice(t.repeated, t.planner, state=folder / "live")
     file, book, plan = folder / "profile.json", folder / "codebook", folder / "plan"
     hs.save_profile(t.profile, file)
     t.codebook.save(book)
-    hs.save_plan(t.repeated, t.planner, plan)
+    hs.save_plan(t.repeated, t.planner, path=plan)
     data = folder / "data.csv"
     TRACES.to_csv(data, index=False)
     run = {"accesses": 2, "walks": 2, "seed": 0, "progress": None}
@@ -166,12 +163,7 @@ def calls(folder):
             hs.MarkovProfile.fit,
             {"traces": TRACES, "regions": t.grid, "step": "5min", "order": 1, "close": True, "smoothing": 0.0},
         ),
-        "MarkovProfile.following": (t.profile.following, {"past": np.array([[0]]), "step": 1}),
-        "MarkovProfile.from_kernel": (
-            hs.MarkovProfile.from_kernel,
-            {"states": np.array([[0], [1]]), "kernel": HALF, "regions": t.places, "step": "5min"}
-            | {"parameter": "kernel", "owner": "test"},
-        ),
+        "MarkovProfile.following": (t.profile.following, {"past": np.array([[0]]), "time": 1}),
         "MarkovProfile.from_matrix": (
             hs.MarkovProfile.from_matrix,
             {"matrix": HALF, "regions": t.places, "step": "5min"},
@@ -196,8 +188,8 @@ def calls(folder):
             hs.PeriodicProfile.fit,
             {"traces": TRACES, "regions": t.grid, "step": "5min", "slots": 2, "weight": 1.0},
         ),
-        "PeriodicProfile.following": (t.periodic.following, {"past": np.array([[0]]), "step": 1}),
-        "PeriodicProfile.distribution_at": (t.periodic.distribution_at, {"step": 1}),
+        "PeriodicProfile.following": (t.periodic.following, {"past": np.array([[0]]), "time": 1}),
+        "PeriodicProfile.distribution_at": (t.periodic.distribution_at, {"time": 1}),
         "PeriodicProfile.plot": (t.periodic.plot, {"ax": None}),
         "PeriodicProfile.probability": (t.periodic.probability, {"sequence": (0, 1)}),
         "PeriodicProfile.sample": (t.periodic.sample, {"steps": 2, "count": 1, "seed": 0}),
@@ -497,7 +489,7 @@ def test_numbers_of_any_kind_are_numbers():
     half = Fraction(1, 2)
     assert hs.Game.from_prior([0.5, 0.5], privacy=APART, quality=APART, budget=half).budget == 0.5
     assert hs.Game.from_prior([0.5, 0.5], privacy=APART, quality=APART, budget=np.float32(0.5)).budget == 0.5
-    assert len(hs.Grid(0, 1, np.int32(0), 1.0, np.int16(2), 2)) == 4
+    assert len(hs.Grid(0, 1, np.int32(0), 1.0, rows=np.int16(2), columns=2)) == 4
 
 
 @pytest.mark.parametrize("name", sorted(SLOW | {"design"}))
@@ -557,7 +549,7 @@ def test_numbers_that_are_not_whole_number_nothing():
 def test_places_beyond_the_last_are_not_those_of_another_state():
     """With two places, the digits of (0, 2) make the same number as those of (1, 0)."""
     states = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    profile = hs.MarkovProfile.from_kernel(states, np.full((4, 2), 0.5), None, "5min", "kernel", "test")
+    profile = profile_from_kernel(states, np.full((4, 2), 0.5), None, "5min", "kernel", "test")
     assert profile.following(np.array([[1, 0]]), 1).tolist() == [[0.5, 0.5]]
     for past in ([[0, 2]], [[1, -2]], [[0, 0, 0]]):
         with pytest.raises(ParameterError, match=r"'past' parameter of MarkovProfile\.following"):
@@ -573,7 +565,7 @@ def test_matrices_of_another_game_are_refused():
             lambda: hs.adversary.expected_error(t.game, t.mechanism, attack=np.ones(4)),
             r"of the shape \(2, 2\). Got the shape \(4,\)",
         ),
-        (lambda: t.repeated.learned([0.5, 0.5], HALF, -1), "'release' parameter of BeliefGame.learned"),
+        (lambda: t.repeated.learned([0.5, 0.5], HALF, release=-1), "'release' parameter of BeliefGame.learned"),
     ):
         with pytest.raises(ParameterError, match=words):
             call()
@@ -600,7 +592,7 @@ def test_a_disk_that_is_full_is_told(table, tmp_path, monkeypatch, code):
     for call, kind in (
         (lambda: hs.save_profile(t.profile, tmp_path / "p"), OutputError),
         (lambda: t.codebook.save(tmp_path / "c"), hs.errors.CodebookError),
-        (lambda: hs.save_plan(t.repeated, t.planner, tmp_path / "l"), hs.errors.PlanError),
+        (lambda: hs.save_plan(t.repeated, t.planner, path=tmp_path / "l"), hs.errors.PlanError),
         (lambda: hs.Device(t.codebook, tmp_path / "s").expose(**device[1]), hs.errors.StateError),
     ):
         with pytest.raises(kind, match=os.strerror(code)):
@@ -621,7 +613,7 @@ def test_names_that_no_file_can_have_are_told(tmp_path):
         (
             lambda path: hs.save_profile(t.profile, path),
             t.codebook.save,
-            lambda path: hs.save_plan(t.repeated, t.planner, path),
+            lambda path: hs.save_plan(t.repeated, t.planner, path=path),
             hs.load_profile,
             hs.load_plan,
             hs.Codebook.load,

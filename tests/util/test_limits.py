@@ -322,8 +322,8 @@ PLACES: Bombs = {
     },
 }
 PARAMETERS: Bombs = {
-    "a fine grid": (NEEDS, lambda _: Grid(0, 1, 0, 1, 4000, 4000)),
-    "a grid that fits": ("^7840000$", lambda _: len(Grid(0, 1, 0, 1, 2800, 2800))),
+    "a fine grid": (NEEDS, lambda _: Grid(0, 1, 0, 1, rows=4000, columns=4000)),
+    "a grid that fits": ("^7840000$", lambda _: len(Grid(0, 1, 0, 1, rows=2800, columns=2800))),
     "distances": (NEEDS, lambda _: distances(Places(np.arange(50_000) / 1000, np.zeros(50_000)))),
     "a chain": (NEEDS, lambda _: MarkovProfile.from_matrix(constant(10**6, 10**6))),
     "a chain whose matrix fits": (NEEDS, lambda _: MarkovProfile.from_matrix(np.full((3000, 3000), 1 / 3000))),

@@ -137,6 +137,13 @@ def evaluate(
     Label
         All numbers are averages over the accesses, errors in units of the codebook's privacy metric.
 
+    Raises
+    ------
+    ParameterError
+        Where an argument breaks its rule, or the profile is one over other regions than the codebook's.
+    SizeError
+        Where the run or the walks would not fit in memory.
+
     Examples
     --------
     >>> from hideseek import MarkovProfile, Scenario, design
@@ -275,4 +282,4 @@ def average_prior(run: Run, accesses: Sequence[int], offsets: tuple[int, ...]) -
         places.append(run.places_at(step, run.times(access, offsets)))
         weights.append(run.prior[step][:, 0] / len(accesses))
     sequences, probability = merged(np.vstack(places), np.concatenate(weights))
-    return Trajectories(offsets, sequences, probability)
+    return Trajectories(offsets, sequences, probability=probability)

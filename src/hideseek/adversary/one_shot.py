@@ -31,6 +31,11 @@ def best_guesses(game: Game, mechanism: Mechanism) -> IntArray:
     array [release]
         The number of the best guess after each release.
 
+    Raises
+    ------
+    ParameterError
+        Where the mechanism is not one of the game.
+
     Examples
     --------
     >>> game = Game.from_prior([0.6, 0.4], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)
@@ -56,6 +61,11 @@ def expected_error(game: Game, mechanism: Mechanism, *, attack: FloatArray | Non
     -------
     float
         In units of the game's privacy metric.
+
+    Raises
+    ------
+    ParameterError
+        Where the mechanism is not one of the game, or the attack does not fit it.
 
     Examples
     --------
@@ -92,6 +102,11 @@ def guess_distribution(mechanism: Mechanism, attack: FloatArray) -> FloatArray:
     array [input, guess]
         The probability of each guess, for every input.
 
+    Raises
+    ------
+    ParameterError
+        Where the attack has another number of releases than the mechanism.
+
     Examples
     --------
     >>> guess_distribution(Mechanism([[0.5, 0.5], [0.0, 1.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
@@ -120,6 +135,11 @@ def correlation_aware_error(profile: Profile, mechanism: Mechanism, *, privacy: 
     -------
     float
         In units of ``privacy``.
+
+    Raises
+    ------
+    ParameterError
+        Where the mechanism has not one row for each place, or the metric does not fit the profile.
 
     Examples
     --------

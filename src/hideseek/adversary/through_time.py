@@ -216,6 +216,13 @@ def attack(
     Estimate
         In units of ``privacy``, on average over the accesses; ``hit_rate`` is the probability of an exact guess.
 
+    Raises
+    ------
+    ParameterError
+        Where an argument breaks its rule: an adversary with nothing to guess, or a window for another than 'window'.
+    SizeError
+        Where the run would not fit in memory.
+
     Examples
     --------
     >>> from hideseek import MarkovProfile, Mechanism

@@ -62,6 +62,11 @@ def spanner(distance: npt.ArrayLike, *, dilation: float) -> IntArray:
     array [edge, 2]
         The pairs, from the nearest to the furthest.
 
+    Raises
+    ------
+    ParameterError
+        Where the dilation is below 1, the matrix is not symmetric, or two places are no distance apart.
+
     References
     ----------
     Bordenabe, Chatzikokolakis and Palamidessi: Optimal geo-indistinguishable mechanisms for location privacy. CCS 2014.
@@ -127,6 +132,12 @@ def geo_indistinguishable_rows(
     LinearRows
         Linear constraints on f(o|i), for a :class:`Game`.
 
+    Raises
+    ------
+    ParameterError
+        Where epsilon is not above 0, the dilation is below 1, the matrix is not symmetric, or two places are no
+        distance apart.
+
     References
     ----------
     Bordenabe, Chatzikokolakis and Palamidessi: Optimal geo-indistinguishable mechanisms for location privacy. CCS 2014.
@@ -178,6 +189,11 @@ def optimal_geo_indistinguishable(setting: Setting, *, epsilon: float, dilation:
         that costs at most is the ``optimality_gap``: none of these loses less than ``within``, and no
         geo-indistinguishable mechanism less than ``bound``.
 
+    Raises
+    ------
+    ParameterError
+        Where epsilon is not above 0, the dilation is below 1, or the places have no regions or lie in one spot.
+
     References
     ----------
     Bordenabe, Chatzikokolakis and Palamidessi: Optimal geo-indistinguishable mechanisms for location privacy. CCS 2014.
@@ -224,6 +240,13 @@ def joint_optimum(setting: Setting, *, budget: float, epsilon: float, dilation: 
     Solution
         With a spanner its status says so, ``within`` bounds the mechanisms that keep the rows of the spanner, and
         ``bound`` all geo-indistinguishable ones.
+
+    Raises
+    ------
+    BudgetError
+        Where no such mechanism loses as little as the budget.
+    ParameterError
+        Where epsilon is not above 0, the dilation is below 1, or the places have no regions or lie in one spot.
 
     References
     ----------
@@ -289,6 +312,11 @@ def with_distortion(setting: Setting, *, epsilon: float) -> Mechanism:
     -------
     Mechanism
         f[place, release].
+
+    Raises
+    ------
+    ParameterError
+        Where epsilon is not above 0, or the places have no regions or lie in one spot.
 
     References
     ----------

@@ -38,6 +38,11 @@ def draw_planar_laplace(points: FloatArray, *, epsilon: float, generator: np.ran
     array [point, 2]
         In metres.
 
+    Raises
+    ------
+    ParameterError
+        Where epsilon is not above 0, or the points are not on a plane.
+
     References
     ----------
     Andrés, Bordenabe, Chatzikokolakis and Palamidessi: Geo-indistinguishability: Differential privacy for
@@ -75,6 +80,11 @@ def planar_laplace(points: FloatArray, *, epsilon: float) -> Mechanism:
     Mechanism
         f[place, release].
 
+    Raises
+    ------
+    ParameterError
+        Where epsilon is not above 0, or the points are not on a plane.
+
     References
     ----------
     Andrés, Bordenabe, Chatzikokolakis and Palamidessi: Geo-indistinguishability: Differential privacy for
@@ -92,17 +102,17 @@ def planar_laplace(points: FloatArray, *, epsilon: float) -> Mechanism:
 
 
 @checked
-def remapped(mechanism: Mechanism, game: Game) -> Mechanism:
+def remapped(game: Game, mechanism: Mechanism) -> Mechanism:
     """Replace each release by the one with the least expected loss, given the release.
 
     No true place is looked at, so every guarantee of the mechanism still holds.
 
     Parameters
     ----------
-    mechanism
-        f[input, release].
     game
         Its costs C[i, o] decide which release costs least.
+    mechanism
+        f[input, release].
 
     Returns
     -------
@@ -121,7 +131,7 @@ def remapped(mechanism: Mechanism, game: Game) -> Mechanism:
     Examples
     --------
     >>> game = Game.from_prior([0.9, 0.1], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=1)
-    >>> remapped(Mechanism([[0.6, 0.4], [0.4, 0.6]]), game).table  # home is likelier whatever is released
+    >>> remapped(game, Mechanism([[0.6, 0.4], [0.4, 0.6]])).table  # home is likelier whatever is released
     array([[1., 0.],
            [1., 0.]])
     """
@@ -129,4 +139,4 @@ def remapped(mechanism: Mechanism, game: Game) -> Mechanism:
         raise broken_rule("mechanism", "remapped", f"a table of the shape {game.cost.shape}", mechanism.table.shape)
     cheapest = (game.cost.T @ mechanism.table).argmin(axis=0)
     table = mechanism.table @ np.eye(game.cost.shape[1])[cheapest]
-    return Mechanism(table, game.inputs, game.releases)
+    return Mechanism(table, inputs=game.inputs, releases=game.releases)

@@ -35,7 +35,7 @@ def truth(game: Game) -> Mechanism:
            [0., 1.]])
     """
     same = (game.inputs[:, None] == game.releases).all(axis=2)
-    return Mechanism(same.astype(np.float64), game.inputs, game.releases)
+    return Mechanism(same.astype(np.float64), inputs=game.inputs, releases=game.releases)
 
 
 @checked
@@ -60,7 +60,7 @@ def constant(game: Game) -> Mechanism:
     """
     table = np.zeros(game.cost.shape)
     table[:, game.cost.sum(axis=0).argmin()] = 1
-    return Mechanism(table, game.inputs, game.releases)
+    return Mechanism(table, inputs=game.inputs, releases=game.releases)
 
 
 @checked
@@ -79,6 +79,11 @@ def coin(game: Game, *, probability: float) -> Mechanism:
     Mechanism
         The mixture of :func:`constant` and :func:`truth`.
 
+    Raises
+    ------
+    ParameterError
+        Where the probability is not one.
+
     References
     ----------
     Oya, Troncoso and Pérez-González: Back to the drawing board: Revisiting the design of optimal location
@@ -95,7 +100,7 @@ def coin(game: Game, *, probability: float) -> Mechanism:
     if share > 1:
         raise broken_rule("probability", "coin", "a number from 0 to 1", share)
     table = (1 - share) * truth(game).table + share * constant(game).table
-    return Mechanism(table, game.inputs, game.releases)
+    return Mechanism(table, inputs=game.inputs, releases=game.releases)
 
 
 @checked
@@ -116,6 +121,11 @@ def uniform_squares(points: FloatArray, *, half_side: float) -> Mechanism:
     -------
     Mechanism
         f[place, release].
+
+    Raises
+    ------
+    ParameterError
+        Where the side is negative, or the points are not on a plane.
 
     References
     ----------
@@ -156,6 +166,11 @@ def exponential(distances: npt.ArrayLike, *, epsilon: float) -> Mechanism:
     -------
     Mechanism
         f[place, release].
+
+    Raises
+    ------
+    ParameterError
+        Where epsilon or a distance is negative or not finite.
 
     References
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.metrics.metric import Metric, over_places
+from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.geodesy import distances, plane
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import regions_of
@@ -23,15 +24,28 @@ FINE, COARSE = 1e-3, 1e3  # dials in metres turn from this share of the shortest
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Setting:
     """The person that a rival protects, and the metrics of error and quality.
 
-    >>> from hideseek.metrics import distance, hamming
+    Parameters
+    ----------
+    profile : MarkovProfile
+        How the person moves.
+    privacy, quality : Metric, str, callable or (places, places) array
+        How the adversary's error and the loss of quality are measured.
+
+    Raises
+    ------
+    ParameterError
+        If a metric does not fit the profile.
+
+    Examples
+    --------
     >>> from hideseek.model.markov import MarkovProfile
     >>> from hideseek.model.regions import Places
     >>> two = MarkovProfile.from_matrix([[0.9, 0.1], [0.1, 0.9]], Places([0.0, 0.0], [0.0, 0.01]))
-    >>> Setting(two, privacy=hamming(), quality=distance(two.regions)).loss.round()
+    >>> Setting(two, privacy="hamming", quality="euclid").loss.round()
     array([[   0., 1113.],
            [1113.,    0.]])
     """
@@ -39,6 +53,11 @@ class Setting:
     profile: MarkovProfile
     privacy: Metric
     quality: Metric
+
+    def __init__(self, profile: MarkovProfile, *, privacy: MetricLike, quality: MetricLike) -> None:
+        object.__setattr__(self, "profile", profile)
+        object.__setattr__(self, "privacy", as_metric(privacy, "privacy", profile, "Setting"))
+        object.__setattr__(self, "quality", as_metric(quality, "quality", profile, "Setting"))
 
     @cached_property
     def game(self) -> Game:
@@ -89,6 +108,7 @@ class Rival:
 
     name: str
     reference: str
+    _: KW_ONLY
     dial: str
     make: Callable[[Setting, float], Mechanism | Policy]
     span: Callable[[Setting], tuple[float, float]] = in_metres

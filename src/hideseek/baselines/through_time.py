@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -54,6 +54,7 @@ class Predictive:
     """
 
     points: FloatArray
+    _: KW_ONLY
     epsilon_noise: float
     epsilon_test: float
     threshold: float
@@ -125,13 +126,18 @@ def predictive(points: FloatArray, *, noise: float) -> Predictive:
     Predictive
         A policy: it adapts to what it exposed.
 
+    Raises
+    ------
+    ParameterError
+        Where the noise is not above 0.
+
     Examples
     --------
     >>> predictive(np.array([[0.0, 0.0], [900.0, 0.0]]), noise=100.0).threshold
     200.0
     """
     scale = scalar(noise, "noise", "predictive", "a number > 0", POSITIVE)
-    return Predictive(points, 1 / scale, 0.5 / scale, 2 * scale)
+    return Predictive(points, epsilon_noise=1 / scale, epsilon_test=0.5 / scale, threshold=2 * scale)
 
 
 @checked
@@ -162,6 +168,7 @@ class DeltaLocationSet:
     """
 
     profile: MarkovProfile
+    _: KW_ONLY
     epsilon: float
     delta: float = DELTA
     made: dict[bytes, FloatArray] = field(default_factory=dict, init=False, repr=False)

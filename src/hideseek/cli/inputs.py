@@ -84,7 +84,7 @@ def users_from(data: Path | None, users: int, box: str | None, seed: int) -> tup
     """Whose traces a study takes, in words, with its grid and clock: a synthetic city's where no data is given."""
     if data is None:
         whole_number(users, "users", "the command")
-        return "synthetic people", synthetic_city(max(40, users), 14, seed=seed), CITY, "0h"
+        return "synthetic people", synthetic_city(max(40, users), days=14, seed=seed), CITY, "0h"
     traces = read_traces(data)
     grid, clock = (BAY, PACIFIC) if box is None else (grid_from(GRID, box, traces), "0h")
     return f"users of {data.name}", traces, grid, clock
@@ -93,7 +93,11 @@ def users_from(data: Path | None, users: int, box: str | None, seed: int) -> tup
 def grid_from(size: str, box: str | None, traces: pd.DataFrame) -> Grid:
     """A grid from words such as 10x25 and 37.55,37.85,-122.55,-122.10."""
     rows, columns = size_from(size)
-    return Grid.covering(traces, rows=rows, columns=columns) if box is None else Grid(*box_from(box), rows, columns)
+    return (
+        Grid.covering(traces, rows=rows, columns=columns)
+        if box is None
+        else Grid(*box_from(box), rows=rows, columns=columns)
+    )
 
 
 def size_from(text: str) -> tuple[int, int]:

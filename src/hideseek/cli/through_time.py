@@ -251,7 +251,7 @@ def live_answer(path: Path, state: Path, floor: float, point: Point, when: datet
     from hideseek.device.live_device import LiveDevice
     from hideseek.planning.plan_file import load_plan
 
-    device = LiveDevice(*load_plan(path), state, floor=floor)
+    device = LiveDevice(*load_plan(path), state=state, floor=floor)
     return device.expose(*point, at=when), device.label()
 
 
@@ -352,7 +352,7 @@ def show_plan(
 
     with bar("simulating") as advance:
         found = follow(game, planner, accesses=accesses, seed=seed, progress=advance)
-    save_plan(game, planner, path)
+    save_plan(game, planner, path=path)
     if as_json:
         print_json(plan_facts(game, planner, found) | {"seconds": seconds, "plan": str(path)})
         return

@@ -57,6 +57,16 @@ class Deployed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     plain_second_privacy: Amount
     gap_worst_case: GapCase | None = None
 
+    @property
+    def window(self) -> float:
+        """The privacy, by the name of its adversary: one with a window, who remembers what the codebook does."""
+        return self.privacy
+
+    @property
+    def worst_window(self) -> float:
+        """The least privacy at an access after a history, by the same name."""
+        return self.worst_privacy
+
     def __repr__(self) -> str:
         facts = ", ".join(f"{name}={getattr(self, name):.6g}" for name in ("privacy", "quality_loss", "worst_loss"))
         return f"Deployed(accesses={self.accesses}, settled={self.settled}, {facts})"

@@ -79,7 +79,7 @@ WITHOUT_CHAIN = 1  # the version of hideseek 0.1.0
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Codebook:
     """Stages for the first accesses, one that repeats, and one for every gap: made by ``design``, used by a ``Device``.
 
@@ -111,7 +111,7 @@ class Codebook:
         return {
             "places": self.places,
             "stages": len(self.stages),
-            "gaps": len(self.gaps) + 1,
+            "longest_gap": len(self.gaps) + 1,  # in accesses; 1: none
             "privacy": self.privacy.name,
             "quality": self.quality.name,
             "budget": f"{self.budget:.6g}",
@@ -264,18 +264,18 @@ def codebook_from(content: memoryview) -> Codebook:
         raise CodebookError(f"It has {len(regions)} regions for {places} places.")
     privacy, quality = (metric_from(recipe, regions, places) for recipe in (document.privacy, document.quality))
     codebook = Codebook(
-        scenario,
-        places,
-        regions,
-        document.step,
-        privacy,
-        quality,
-        document.budget,
-        stages,
-        tuple(document.gaps),
-        document.deployed,
-        chain,
-        document.sha256,
+        scenario=scenario,
+        places=places,
+        regions=regions,
+        step=document.step,
+        privacy=privacy,
+        quality=quality,
+        budget=document.budget,
+        stages=stages,
+        gaps=tuple(document.gaps),
+        deployed=document.deployed,
+        chain=chain,
+        checksum=document.sha256,
     )
     for entry, worth in zip(document.stages, codebook.worths(), strict=True):
         check_certificate(entry.certificate, summary(worth), document.budget)

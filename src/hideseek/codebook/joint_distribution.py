@@ -148,7 +148,7 @@ class Access:
         """The distribution of the known places and of those that matter at the next access, after one history."""
         wanted, sequences, leads = self._next
         weight = leads @ joint.mass[:, history]
-        return Trajectories(wanted, sequences[weight > 0], weight[weight > 0] / weight.sum())
+        return Trajectories(wanted, sequences[weight > 0], probability=weight[weight > 0] / weight.sum())
 
     def exposed(self, joint: Joint, stage: Stage) -> Joint:
         """The distribution after this access, with the releases that the next one remembers."""

@@ -89,6 +89,22 @@ def design(
     Codebook
         Its tables in whole numbers, with the proof of their privacy and the claims of its deployed run.
 
+    Returns
+    -------
+    Codebook
+        Certified: it keeps its budget, and ``codebook.deployed`` says what it reaches in a run.
+
+    Raises
+    ------
+    BudgetError
+        Where no mechanism keeps the budget; ``least`` is the least that one loses.
+    ParameterError
+        Where an argument breaks its rule, such as a profile that changes with the time of day.
+    SizeError
+        Where the histories would not fit in memory, or the design would take too long.
+    SolverError
+        Where the budget cannot be kept at every access, by rounding.
+
     Examples
     --------
     >>> from hideseek.model.markov import MarkovProfile
@@ -131,17 +147,17 @@ class _Designer:
         runs = self.certified()
         profile = self.games.profile
         return Codebook(
-            self.layout.scenario,
-            profile.places,
-            profile.regions,
-            profile.step,
-            self.games.privacy,
-            self.games.quality,
-            self.budget,
-            tuple(self.proved(runs)),
-            self.layout.gaps,
-            deployed_of(runs, self.plain_second_privacy()),
-            Chain(profile.states, profile.transition),
+            scenario=self.layout.scenario,
+            places=profile.places,
+            regions=profile.regions,
+            step=profile.step,
+            privacy=self.games.privacy,
+            quality=self.games.quality,
+            budget=self.budget,
+            stages=tuple(self.proved(runs)),
+            gaps=self.layout.gaps,
+            deployed=deployed_of(runs, self.plain_second_privacy()),
+            chain=Chain(profile.states, profile.transition),
         )
 
     def at(self, number: int, joint: Joint, gap: int = 1) -> tuple[Access, Joint]:

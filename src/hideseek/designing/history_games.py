@@ -70,7 +70,9 @@ class HistoryGames:
         found = {}
         for k, past in wanted:
             own = prior.history == k
-            places = Trajectories(prior.offsets, prior.sequences[own], prior.probability[own] / prior.weight[k])
+            places = Trajectories(
+                prior.offsets, prior.sequences[own], probability=prior.probability[own] / prior.weight[k]
+            )
             found[past] = Game.from_scenario(
                 self.profile,
                 access.scenario,
@@ -93,9 +95,9 @@ class HistoryGames:
         recurring = self.recurring_at(access)
         if recurring is not None:
             errors = self._ahead[:, recurring.index(game.inputs)] * game.mass
-            return Game(errors, game.cost, game.budget, inputs=game.inputs, releases=game.releases)
+            return Game(errors, game.cost, budget=game.budget, inputs=game.inputs, releases=game.releases)
         errors = self._next_errors(access, access.next_distribution(joint, history))
-        return Game(errors, game.cost, game.budget, rows=game.rows, inputs=game.inputs, releases=game.releases)
+        return Game(errors, game.cost, budget=game.budget, rows=game.rows, inputs=game.inputs, releases=game.releases)
 
     def recurring_at(self, access: Access) -> BeliefGame | None:
         """The recurring game, if this access and the next one play it."""

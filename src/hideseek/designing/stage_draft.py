@@ -22,7 +22,7 @@ from hideseek.solvers.repair import cheapest_releases
 from hideseek.solvers.tie_break import prefer
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray, encoded, product
 
-TRADED = 1e-4  # relative gap of a table that trades privacy now for later
+TRADED = 1e-4  # optimality gap of a table that trades privacy now for later
 Ends = tuple[Pairs | None, Pairs | None]
 NEXT_TO_NOTHING = 1e-12  # the weight of an input that a history rules out, and a later one does not
 

@@ -145,7 +145,7 @@ class Device(StepDevice[_State]):
         places.update(enumerate(self._route(ahead, planned), start=step + 1))
         seen = [releases.get(start + offset, -1) for offset in (*stage.scenario.seen, *range(position))]
         known = [places.get(start + offset, -1) for offset in stage.known_at(position)]
-        release = None if -1 in seen or -1 in known else self.draw(number, position, seen, known)
+        release = None if -1 in seen or -1 in known else self.draw(number, position, seen=seen, known=known)
         if release is None:
             return "history"
         releases[step] = release
@@ -153,7 +153,7 @@ class Device(StepDevice[_State]):
         access = _Access(number, start, kept(releases, start, later_seen), kept(places, start, later_known))
         return _State(VERSION, self.sha256, step, release, access)
 
-    def draw(self, stage: int, position: int, seen: Sequence[int], known: Sequence[int]) -> int | None:
+    def draw(self, stage: int, position: int, *, seen: Sequence[int], known: Sequence[int]) -> int | None:
         """The release that 32 fresh random bits draw after these releases at these places; None without a row."""
         stages, owner = self.codebook.stages, "Device.draw"
         tables = stages[whole_number(stage, "stage", owner, 0, len(stages) - 1)].tables

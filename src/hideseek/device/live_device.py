@@ -195,7 +195,7 @@ class LiveDevice(StepDevice[_LiveState]):
     >>> profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]], Places([46.52, 46.53], [6.57, 6.58]))
     >>> game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=0.1)
     >>> with TemporaryDirectory() as folder:
-    ...     device = LiveDevice(game, plan(game, walks=2), f"{folder}/live.json")
+    ...     device = LiveDevice(game, plan(game, walks=2), state=f"{folder}/live.json")
     ...     first = device.expose(46.5201, 6.5702, at="2026-01-05T08:01:30+01:00")
     ...     again = device.expose(46.5299, 6.5799, at="2026-01-05T08:04:59+01:00")
     ...     label = device.label()
@@ -207,7 +207,7 @@ class LiveDevice(StepDevice[_LiveState]):
     rule = "plan"
 
     def __init__(
-        self, game: BeliefGame, planner: Planner, state: str | os.PathLike[str], *, floor: float = 0.0
+        self, game: BeliefGame, planner: Planner, *, state: str | os.PathLike[str], floor: float = 0.0
     ) -> None:
         self.floor = scalar(floor, "floor", "LiveDevice")
         self.game, self.planner, self._player = game, planner, Player(game, planner)
@@ -272,7 +272,7 @@ class LiveDevice(StepDevice[_LiveState]):
         release: int | None = None
         if isinstance(table, BeliefTable):
             release = table.draw([places[step + known[column]] for column in columns], random_word())
-            belief = self.game.learned(belief, table.by_state, release)
+            belief = self.game.learned(belief, table.by_state, release=release)
         kept = {when: place for when, place in places.items() if when >= self._needed_from(step)}
         reason = "" if isinstance(table, BeliefTable) else table
         return _LiveState(VERSION, self.sha256, step, release, reason, belief.tolist(), kept, run.plus(table))

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 
 from hideseek.adversary.exposers import Exposer
 from hideseek.adversary.hidden_markov import Run
-from hideseek.adversary.label import FAR, ROUNDING
+from hideseek.adversary.label import FAR, ROUNDING, share
 from hideseek.adversary.policies import against_policy, policy_loss
 from hideseek.adversary.sequences import refuse_many
 from hideseek.adversary.through_time import Adversary, estimates
@@ -79,6 +79,11 @@ class ComparisonRow:
             if adversary > self.ceiling + allowed:
                 raise CertificateError(f"{self.mechanism} beats the optimum: {adversary:.9g} > {self.ceiling:.9g}.")
 
+    @property
+    def kept(self) -> Estimate:
+        """The filter's share of the ceiling."""
+        return share(self.filter, self.ceiling)
+
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
@@ -103,8 +108,8 @@ class Comparison:
         """One row per mechanism; every measured number with the ends of its 95 % confidence interval."""
         lines = []
         for row in self.rows:
-            line = vars(row).copy()
-            for name in MEASURED:
+            line = vars(row) | {"kept": row.kept}
+            for name in (*MEASURED, "kept"):
                 line[f"{name}_low"], line[f"{name}_high"] = line[name].interval
             lines.append(line)
         return pd.DataFrame(lines)
@@ -205,9 +210,8 @@ def measure_of(
     whole_number(walks, "walks", owner, least=2)
     whole_number(accesses, "accesses", owner)
     whole_number(seed, "seed", owner, least=0)
-    setting = Setting(
-        profile, as_metric(privacy, "privacy", profile, owner), as_metric(quality, "quality", profile, owner)
-    )
+    d_p, d_q = as_metric(privacy, "privacy", profile, owner), as_metric(quality, "quality", profile, owner)
+    setting = Setting(profile, privacy=d_p, quality=d_q)
     run = Run(truth(setting.game), profile, privacy=setting.privacy, accesses=accesses, owner=owner)
     refuse_many(run, walks)
     return _Measure(setting, accesses, walks, seed)

@@ -22,10 +22,11 @@ def facts_of(comparison: Comparison) -> dict[str, object]:
     rows = [
         {
             **vars(row),
+            "kept": row.kept,
             "equal_loss": comparison.equal(row),
             "intervals": {
                 name: value.interval
-                for name, value in vars(row).items()
+                for name, value in (*vars(row).items(), ("kept", row.kept))
                 if isinstance(value, Estimate) and not value.exact
             },
         }
@@ -80,7 +81,8 @@ def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, o
     frame = comparison.to_frame()
     figure = comparison_figure(frame[[comparison.equal(row) for row in comparison.rows]], unit)
     files = {"table": out / "comparison.csv", "report": out / "report.html"}
-    write_privately(files["table"], csv_bytes(frame))
+    # the columns of 0.1.0, for those who read the file by name
+    write_privately(files["table"], csv_bytes(frame.drop(columns=["kept", "kept_low", "kept_high"])))
     for path in save(figure, out / "comparison"):
         files[f"figure, {path.suffix[1:]}"] = path
     lead = (

@@ -75,7 +75,7 @@ class DemoRow:
     lost: float
     privacy: float
     bound: float
-    gap: float
+    optimality_gap: float
     attacked: float
     remembering: float | None
 
@@ -201,7 +201,7 @@ def row_of(name: str, game: Game, solution: Solution, profile: MarkovProfile) ->
         lost=float(np.sqrt(solution.quality_loss / places)),
         privacy=solution.privacy / places,
         bound=solution.bound / places,
-        gap=solution.optimality_gap,
+        optimality_gap=solution.optimality_gap,
         attacked=expected_error(game, solution.mechanism) / places,
         remembering=alone,
     )
@@ -322,14 +322,14 @@ def foresight_section(ahead: Mapping[Outlook, Ahead]) -> Section:
 def table_of(rows: Sequence[DemoRow]) -> Table:
     """The rows as text."""
     return Table(
-        ("protect", "allowed", "privacy", "bound", "gap", "attacked", "remembering"),
+        ("protect", "allowed", "privacy", "bound", "optimality gap", "attacked", "remembering"),
         tuple(
             (
                 row.scenario,
                 f"{row.allowed:,.0f} m",
                 f"{row.privacy:,.1f} m",
                 f"{row.bound:,.1f} m",
-                f"{row.gap:.0e}",
+                f"{row.optimality_gap:.0e}",
                 f"{row.attacked:,.1f} m",
                 "" if row.remembering is None else f"{row.remembering:,.1f} m",
             )

@@ -60,21 +60,23 @@ WARM = 2  # walks of training for the look-ahead planner, who finds the cuts tha
 
 @dataclass(frozen=True)
 class StudyRow:
-    """One planner for one user at one ``budget``, a share of the saturating budget.
+    """One planner for one user at one budget, ``budget_share`` of the saturating one.
 
     ``filter`` and ``smoother`` are the expected errors per access of adversaries who remember every release so far, or
     know the later ones too; no mechanism makes the former exceed the ``ceiling``, and none that keeps the budget
     given every release the ``bound``, which is the lowest proved for this user and budget. ``kept`` is the filter's
-    share of the ceiling. Errors are in the unit of the privacy metric, ``quality_loss`` in that of the quality metric.
+    share of the ceiling. ``worst_loss`` is the largest expected loss after any exposed history that occurred. Errors
+    are in the unit of the privacy metric, losses in that of the quality metric.
     """
 
     user: str
     places: int
-    budget: float
+    budget_share: float
     planner: Outlook
     filter: Estimate
     smoother: Estimate
     quality_loss: Estimate
+    worst_loss: float
     kept: Estimate
     bound: float
     ceiling: float
@@ -87,7 +89,7 @@ class StudyRow:
 
 @dataclass(frozen=True)
 class Mean:
-    """One planner at one budget, on average over users.
+    """One planner at one budget, ``budget_share`` of the saturating one, on average over users.
 
     ``kept`` carries the 95 % confidence interval of the simulation, for these users. ``limit`` is the bound and
     ``attained`` the filter as shares, of the ceiling and of the bound. ``gain`` is by how much the average filter
@@ -96,7 +98,7 @@ class Mean:
     planner, beyond both intervals.
     """
 
-    budget: float
+    budget_share: float
     planner: Outlook
     users: int
     filter: float
@@ -127,13 +129,13 @@ class Study:
         """The mean over users, by budget and planner."""
         together: dict[tuple[float, Outlook], list[StudyRow]] = {}
         for row in self.rows:
-            together.setdefault((row.budget, row.planner), []).append(row)
+            together.setdefault((row.budget_share, row.planner), []).append(row)
         return tuple(mean_of(rows, together[budget, Outlook.PLAIN]) for (budget, _), rows in together.items())
 
     @cached_property
     def findings(self) -> tuple[str, ...]:
         """What planning ahead is worth, one sentence per budget."""
-        at = {(mean.budget, mean.planner): mean for mean in self.means}
+        at = {(mean.budget_share, mean.planner): mean for mean in self.means}
         return tuple(
             finding(at[budget, Outlook.PLAIN], mean)
             for (budget, planner), mean in at.items()
@@ -153,7 +155,7 @@ class Study:
     def __repr__(self) -> str:
         users = len({row.user for row in self.rows})
         planners = ", ".join(dict.fromkeys(str(row.planner) for row in self.rows))
-        budgets = ", ".join(dict.fromkeys(f"{row.budget:.0%}" for row in self.rows))
+        budgets = ", ".join(dict.fromkeys(f"{row.budget_share:.0%}" for row in self.rows))
         what = f"Study of {users} users in {self.accesses} accesses each: {planners}"
         return f"{what}\nat {budgets} of the saturating budget"
 
@@ -161,7 +163,7 @@ class Study:
         return html_table(
             "Kept of the ceiling, on average over users",
             {
-                f"{mean.planner}, budget {mean.budget:.0%}": f"{mean.kept:.1%} of at most {mean.limit:.1%}"
+                f"{mean.planner}, budget {mean.budget_share:.0%}": f"{mean.kept:.1%} of at most {mean.limit:.1%}"
                 for mean in self.means
             },
         )
@@ -315,7 +317,7 @@ def rows_of(
     return [
         StudyRow(
             day.user, profile.places, share, outlook, one.filter, cast("Estimate", one.smoother), one.quality_loss,
-            one.kept, bound, one.ceiling,
+            one.worst_loss, one.kept, bound, one.ceiling,
         )
         for outlook, one in found.items()
     ]  # fmt: skip
@@ -327,7 +329,7 @@ def mean_of(rows: Sequence[StudyRow], plain: Sequence[StudyRow]) -> Mean:
     reached, before = np.array([row.filter for row in rows]), np.array([row.filter for row in plain])
     had = before > 0
     return Mean(
-        budget=first.budget,
+        budget_share=first.budget_share,
         planner=first.planner,
         users=len(rows),
         filter=float(reached.mean()),
@@ -361,7 +363,7 @@ def finding(plain: Mean, ahead: Mean) -> str:
     """What planning ahead is worth at one budget, in words with numbers."""
     more = "" if ahead.gain is None else f", {1 + ahead.gain:.2f} times the privacy on average"
     return (
-        f"At {ahead.budget:.0%} of the saturating budget, planning ahead keeps {ahead.kept:.0%} of the ceiling and the "
-        f"plain optimum {plain.kept:.0%}{more}; no planner keeps more than {ahead.limit:.0%}. Users who lose by "
-        f"planning, beyond the confidence intervals: {ahead.losers} of {ahead.users}."
+        f"At {ahead.budget_share:.0%} of the saturating budget, planning ahead keeps {ahead.kept:.0%} of the ceiling "
+        f"and the plain optimum {plain.kept:.0%}{more}; no planner keeps more than {ahead.limit:.0%}. Users who lose "
+        f"by planning, beyond the confidence intervals: {ahead.losers} of {ahead.users}."
     )

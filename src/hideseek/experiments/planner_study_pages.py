@@ -16,7 +16,18 @@ from hideseek.util.harmless import csv_bytes
 from hideseek.util.private_files import write_privately
 
 TITLE = "What planning ahead is worth"
-FIELDS = ("user", "budget", "planner", "filter", "smoother", "quality_loss", "kept", "bound", "interval")
+FIELDS = (
+    "user",
+    "budget_share",
+    "planner",
+    "filter",
+    "smoother",
+    "quality_loss",
+    "worst_loss",
+    "kept",
+    "bound",
+    "interval",
+)
 
 
 def facts_of(study: Study) -> dict[str, object]:
@@ -40,7 +51,7 @@ def table_of(study: Study) -> Table:
         ("budget", "planner", "filter", "smoother", "kept", "at most", "loss"),
         tuple(
             (
-                f"{mean.budget:.0%}",
+                f"{mean.budget_share:.0%}",
                 str(mean.planner),
                 f"{mean.filter:.4g}",
                 f"{mean.smoother:.4g}",
@@ -56,8 +67,8 @@ def table_of(study: Study) -> Table:
 
 def users_table(study: Study) -> Table:
     """What each user keeps without planning, with it, and at most."""
-    budgets = list(dict.fromkeys(row.budget for row in study.rows))
-    by = {(row.user, row.budget, row.planner): row for row in study.rows}
+    budgets = list(dict.fromkeys(row.budget_share for row in study.rows))
+    by = {(row.user, row.budget_share, row.planner): row for row in study.rows}
     rows = []
     for user, places in dict.fromkeys((row.user, row.places) for row in study.rows):
         cells = [user, f"{places}"]
@@ -76,7 +87,9 @@ def write_pages(study: Study, source: str, out: Path) -> dict[str, Path]:
     frame = study.to_frame()
     figure = foresight_figure(frame, frame_of(study.means))
     files = {"rows": out / "rows.csv", "report": out / "report.html"}
-    write_privately(files["rows"], csv_bytes(frame))
+    # the columns of 0.1.0, for those who read the file by name
+    rows = frame.rename(columns={"budget_share": "budget"}).drop(columns="worst_loss")
+    write_privately(files["rows"], csv_bytes(rows))
     for path in save(figure, out / "foresight"):
         files[f"figure, {path.suffix[1:]}"] = path
     count = frame["user"].nunique()

@@ -47,7 +47,7 @@ class Job:
         Releases that the adversary remembers, as in :meth:`hideseek.Scenario.past_present`.
     gaps : int
         Longest gap, in accesses, after which a codebook continues, as in :func:`hideseek.design`.
-    privacy : tuple of str
+    privacy : str or tuple of str
         Names of the metrics of the adversary's error.
     quality : str
         Name of the metric of the loss of quality.
@@ -63,6 +63,8 @@ class Job:
     --------
     >>> Job(privacy=("hamming", "euclid"), budgets=("20%", 0.5)).designs
     (('hamming', '20%'), ('hamming', '0.5'), ('euclid', '20%'), ('euclid', '0.5'))
+    >>> Job(privacy="euclid").designs
+    (('euclid', '20%'),)
     """
 
     grid: tuple[int, int] = (10, 25)
@@ -70,18 +72,20 @@ class Job:
     step: str = STEP
     memory: int = 1
     gaps: int = 1
-    privacy: tuple[str, ...] = (MetricName.EUCLID,)
+    privacy: str | tuple[str, ...] = (MetricName.EUCLID,)
     quality: str = MetricName.SQUARED
     budgets: tuple[str | float, ...] = ("20%",)
 
     def __post_init__(self) -> None:
         """Refuse now what would be refused for every user."""
         owner = "fleet"
-        Grid(*(self.box or EARTH), *self.grid)
+        rows, columns = self.grid
+        Grid(*(self.box or EARTH), rows=rows, columns=columns)
         checked_step(self.step, owner)
         Scenario.past_present(self.memory)
         whole_number(self.gaps, "gaps", owner)
-        privacy = tuple(str(one_of(MetricName, name, "privacy", owner)) for name in self.privacy)
+        names = (self.privacy,) if isinstance(self.privacy, str) else self.privacy
+        privacy = tuple(str(one_of(MetricName, name, "privacy", owner)) for name in names)
         budgets = tuple(plain_budget(str(budget), owner) for budget in self.budgets)
         for name, values in (("privacy", privacy), ("budgets", budgets)):
             if not values or len(set(values)) < len(values):
@@ -109,8 +113,8 @@ def plain_budget(text: str, owner: str) -> str:
 class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One design of one user in the table of labels; its numbers are those of a codebook and of its label.
 
-    ``gap`` is the largest relative distance, over the stages of the codebook, between the privacy reached and the bound
-    that nothing exceeds; ``seconds`` are CPU time; ``reason`` says why there is no codebook.
+    ``optimality_gap`` is the largest of the codebook's stages, for the distribution that each was made for; ``seconds``
+    are CPU time; ``reason`` says why there is no codebook.
     """
 
     user: str
@@ -144,7 +148,7 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     kept: float | None = None
     kept_low: float | None = None
     kept_high: float | None = None
-    gap: float | None = None
+    optimality_gap: float | None = None
     accesses: int | None = None
     walks: int | None = None
     codebook: str | None = None
@@ -169,12 +173,12 @@ def protect(user: str, traces: pd.DataFrame, job: Job) -> list[Result]:
 
 def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
     """The designs of a user, one after the other."""
-    row = FleetRow(user=user, fixes=len(traces))
+    row, (rows, columns) = FleetRow(user=user, fixes=len(traces)), job.grid
     try:
         grid = (
-            Grid.covering(traces, rows=job.grid[0], columns=job.grid[1])
+            Grid.covering(traces, rows=rows, columns=columns)
             if job.box is None
-            else Grid(*job.box, *job.grid)
+            else Grid(*job.box, rows=rows, columns=columns)
         )
         profile = MarkovProfile.fit(traces, grid, step=job.step)
     except Exception as error:  # noqa: BLE001
@@ -216,10 +220,10 @@ def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:
             numbers[f"{name}_low"], numbers[f"{name}_high"] = map(float, estimate.interval)
     for name in ("quality_loss", "prior_risk", "ceiling", "accesses", "walks"):
         numbers[name] = getattr(label, name)
-    return numbers | {"gap": largest_gap(codebook)}
+    return numbers | {"optimality_gap": largest_optimality_gap(codebook)}
 
 
-def largest_gap(codebook: Codebook) -> float:
+def largest_optimality_gap(codebook: Codebook) -> float:
     """How far, as a share, the privacy of a stage is from what no tables exceed, where that is furthest."""
     return max(
         relative_gap(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -48,11 +48,12 @@ class Alternatives:
     --------
     >>> one = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.2)
     >>> two = Game.from_prior([0.9, 0.1], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.2)
-    >>> Alternatives((one, two), "minimum")
+    >>> Alternatives((one, two), objective="minimum")
     Alternatives: 2 games, maximising the minimum of their privacies
     """
 
     games: tuple[Game, ...]
+    _: KW_ONLY
     objective: Objective = Objective.AVERAGE
     weights: FloatArray = field(default_factory=lambda: np.zeros(0))
 

@@ -20,13 +20,16 @@ import numpy.typing as npt
 from hideseek.errors import BudgetError, broken_rule
 from hideseek.game.folding import fold_scenario, true_places
 from hideseek.game.linear_rows import LinearRows
+from hideseek.metrics.metric import Metric, over_places
 from hideseek.metrics.named import MetricLike
+from hideseek.metrics.of_places import from_function, hamming
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
 from hideseek.model.trajectories import Trajectories
 from hideseek.util.arrays import FloatArray, IntArray, unlabelled
 from hideseek.util.boundary import checked
-from hideseek.util.checks import distribution, labelled, nonnegative, scalar
+from hideseek.util.checks import distribution, labelled, nonnegative, one_of, scalar
+from hideseek.util.choices import MetricName
 from hideseek.util.display import html_table
 
 
@@ -67,8 +70,8 @@ class Game:
 
     error: FloatArray
     cost: FloatArray
-    budget: float
     _: KW_ONLY
+    budget: float
     rows: LinearRows | None = None
     mass: FloatArray = field(default_factory=lambda: np.zeros(0))
     guesses: IntArray = field(default_factory=unlabelled)
@@ -107,7 +110,7 @@ class Game:
             object.__setattr__(self, "budget", self.least_loss)  # meant, and missed by rounding
 
     @classmethod
-    def from_prior(cls, prior: npt.ArrayLike, *, privacy: npt.ArrayLike, quality: npt.ArrayLike, budget: float) -> Game:
+    def from_prior(cls, prior: npt.ArrayLike, *, privacy: MetricLike, quality: MetricLike, budget: float) -> Game:
         """The game of a single access, over places with a known distribution.
 
         Parameters
@@ -115,9 +118,10 @@ class Game:
         prior
             [places]: the probability of each place.
         privacy
-            d_p[g, a], [guesses, places]: the adversary's error by guessing g where the truth is a.
+            d_p[g, a], [guesses, places]: the adversary's error by guessing g where the truth is a. Or "hamming", a
+            :class:`Metric`, or a function of two vectors of one place.
         quality
-            d_q[a, o], [places, releases]: the quality lost by releasing o where the truth is a.
+            d_q[a, o], [places, releases]: the quality lost by releasing o where the truth is a. Or a metric, likewise.
         budget
             The expected quality loss that is allowed, in the unit of ``quality``.
 
@@ -129,17 +133,17 @@ class Game:
         Raises
         ------
         ParameterError
-            If ``prior`` is not a distribution or a matrix does not fit it.
+            If ``prior`` is not a distribution, a matrix does not fit it, or a metric by name needs regions.
 
         Examples
         --------
-        >>> Game.from_prior([0.5, 0.5], privacy=[[0, 1], [1, 0]], quality=[[0, 2], [2, 0]], budget=0.5).cost
+        >>> Game.from_prior([0.5, 0.5], privacy="hamming", quality=[[0, 2], [2, 0]], budget=0.5).cost
         array([[0., 1.],
                [1., 0.]])
         """
         owner = "Game.from_prior"
         psi = distribution(prior, "prior", owner)
-        d_p, d_q = nonnegative(privacy, "privacy", owner, 2), nonnegative(quality, "quality", owner, 2)
+        d_p, d_q = matrix_of(privacy, "privacy", len(psi), owner), matrix_of(quality, "quality", len(psi), owner)
         for name, size, shape in (
             ("privacy", d_p.shape[1], "[guesses, places]"),
             ("quality", d_q.shape[0], "[places, releases]"),
@@ -147,7 +151,7 @@ class Game:
             if size != len(psi):
                 rule = f"a matrix {shape} over the {len(psi)} places of 'prior'"
                 raise broken_rule(name, owner, rule, f"{size} places")
-        return cls(d_p * psi, d_q * psi[:, None], budget, mass=psi)
+        return cls(d_p * psi, d_q * psi[:, None], budget=budget, mass=psi)
 
     @classmethod
     def from_scenario(
@@ -242,6 +246,19 @@ def facts_of(game: Game) -> dict[str, object]:
         "saturating budget": f"{game.saturation:.6g}",
         "prior risk": f"{game.prior_risk:.6g}",
     }
+
+
+def matrix_of(value: MetricLike, parameter: str, places: int, owner: str) -> FloatArray:
+    """A metric between single places of which nothing is known but their number."""
+    if isinstance(value, str):
+        if one_of(MetricName, value, parameter, owner) is not MetricName.HAMMING:
+            rule = "'hamming', a Metric, a function or a matrix, as a prior has no regions to measure distances between"
+            hint = "Use Game.from_scenario with a profile that has regions, or hideseek.metrics.distance(regions)."
+            raise broken_rule(parameter, owner, rule, repr(str(value)), hint)
+        value = hamming()
+    elif callable(value):
+        value = from_function(value)
+    return over_places(value, places) if isinstance(value, Metric) else nonnegative(value, parameter, owner, 2)
 
 
 def budget_too_small(budget: float, least: float) -> BudgetError:

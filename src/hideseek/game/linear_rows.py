@@ -5,7 +5,7 @@ that may not look ahead.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,7 @@ class LinearRows:
     """
 
     matrix: sparse.csr_array
+    _: KW_ONLY
     lower: FloatArray
     upper: FloatArray
     mend: Callable[[FloatArray], FloatArray] | None = None
@@ -118,7 +119,7 @@ class LinearRows:
 
         matrix = sparse.kron(own, sparse.eye_array(releases), format="csr")
         count = matrix.shape[0]
-        return cls(sparse.csr_array(matrix), np.full(count, -np.inf), np.zeros(count), mend, own)
+        return cls(sparse.csr_array(matrix), lower=np.full(count, -np.inf), upper=np.zeros(count), mend=mend, block=own)
 
     def __repr__(self) -> str:
         count, width = self.matrix.shape
@@ -166,7 +167,7 @@ def causal_rows(groups: Sequence[tuple[int, IntArray]], releases: IntArray) -> L
 
     matrix = sparse.csr_array(sparse.vstack(parts, format="csr"))
     zeros = np.zeros(matrix.shape[0])
-    return LinearRows(matrix, zeros, zeros, mend)
+    return LinearRows(matrix, lower=zeros, upper=zeros, mend=mend)
 
 
 def same_rows(one: LinearRows | None, other: LinearRows | None) -> bool:

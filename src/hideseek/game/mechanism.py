@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -43,6 +43,7 @@ class Mechanism:
     """
 
     distributions: Matrix
+    _: KW_ONLY
     inputs: IntArray = field(default_factory=unlabelled)
     releases: IntArray = field(default_factory=unlabelled)
 

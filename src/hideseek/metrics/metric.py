@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
 from typing import ParamSpec
 
@@ -40,9 +40,10 @@ class Metric:
 
     name: str
     unit: str
+    _: KW_ONLY
     between: Between
-    looks_back: bool = field(default=False, kw_only=True)
-    recipe: tuple[str, Mapping[str, object]] | None = field(default=None, kw_only=True)
+    looks_back: bool = False
+    recipe: tuple[str, Mapping[str, object]] | None = None
 
     def __repr__(self) -> str:
         return f"Metric({self.name!r}{f', in {self.unit}' if self.unit else ''})"

@@ -40,7 +40,7 @@ def hamming() -> Metric:
             differ |= a[:, None] != b
         return differ.astype(np.float64)
 
-    return Metric("Hamming", "", between)
+    return Metric("Hamming", "", between=between)
 
 
 @described
@@ -105,7 +105,7 @@ def from_matrix(matrix: npt.ArrayLike) -> Metric:
             result += table[np.ix_(a, b)]
         return result
 
-    return Metric("matrix", "", between)
+    return Metric("matrix", "", between=between)
 
 
 @checked
@@ -149,7 +149,7 @@ def from_function(function: Callable[..., float], *, name: str = "", unit: str =
         values = [[function(tuple(a), tuple(b), *past) for b in right.tolist()] for a in left.tolist()]
         return nonnegative(values, "function", "from_function", 2)
 
-    return Metric(name or getattr(function, "__name__", "function"), unit, between, looks_back=takes_seen)
+    return Metric(name or getattr(function, "__name__", "function"), unit, between=between, looks_back=takes_seen)
 
 
 @described
@@ -177,4 +177,4 @@ def squared(metric: Metric) -> Metric:
         root = metric.between(left, right, seen)
         return root * root
 
-    return Metric(f"squared {metric.name}", unit, between, looks_back=metric.looks_back)
+    return Metric(f"squared {metric.name}", unit, between=between, looks_back=metric.looks_back)

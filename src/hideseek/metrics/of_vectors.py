@@ -15,7 +15,7 @@ from hideseek.util.choices import MetricName as MetricName
 
 
 @described
-def total(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
+def total(metric: Metric, *, weights: Sequence[float] | None = None) -> Metric:
     """A metric of single places, added over the vector, weighted by position where weights are given.
 
     A vector with fewer positions, as at a first access, has the last of the weights.
@@ -32,6 +32,11 @@ def total(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
     Metric
         The sum over the positions, in the unit of ``metric``.
 
+    Raises
+    ------
+    ParameterError
+        Where a weight is negative or not finite; when the metric is used, where there are fewer weights than positions.
+
     Examples
     --------
     >>> from hideseek.metrics.of_places import hamming
@@ -42,7 +47,7 @@ def total(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
 
 
 @described
-def minimum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
+def minimum(metric: Metric, *, weights: Sequence[float] | None = None) -> Metric:
     """A metric of single places, the smallest over the vector.
 
     Parameters
@@ -57,6 +62,11 @@ def minimum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
     Metric
         The smallest over the positions, in the unit of ``metric``.
 
+    Raises
+    ------
+    ParameterError
+        Where a weight is negative or not finite; when the metric is used, where there are fewer weights than positions.
+
     Examples
     --------
     >>> from hideseek.metrics.of_places import hamming
@@ -67,7 +77,7 @@ def minimum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
 
 
 @described
-def maximum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
+def maximum(metric: Metric, *, weights: Sequence[float] | None = None) -> Metric:
     """A metric of single places, the largest over the vector.
 
     Parameters
@@ -81,6 +91,11 @@ def maximum(metric: Metric, weights: Sequence[float] | None = None) -> Metric:
     -------
     Metric
         The largest over the positions, in the unit of ``metric``.
+
+    Raises
+    ------
+    ParameterError
+        Where a weight is negative or not finite; when the metric is used, where there are fewer weights than positions.
 
     Examples
     --------
@@ -106,7 +121,7 @@ def over_positions(metric: Metric, name: str, combine: np.ufunc, weights: Sequen
         result: FloatArray = combine.reduce(parts)
         return result
 
-    return Metric(f"{name} {metric.name}", metric.unit, between, looks_back=metric.looks_back)
+    return Metric(f"{name} {metric.name}", metric.unit, between=between, looks_back=metric.looks_back)
 
 
 @described
@@ -145,4 +160,4 @@ def speed(regions: Regions) -> Metric:
         difference: FloatArray = np.abs(steps[0][:, None, :] - steps[1][None, :, :]).sum(axis=2)
         return difference
 
-    return Metric("speed", "m per step", between, looks_back=True)
+    return Metric("speed", "m per step", between=between, looks_back=True)

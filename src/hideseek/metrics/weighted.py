@@ -33,6 +33,11 @@ def sensitive(metric: Metric, weights: Weights) -> Metric:
     Metric
         The metric, which files can hold.
 
+    Raises
+    ------
+    ParameterError
+        Where a weight is negative or not finite, or is not one of a place.
+
     Examples
     --------
     >>> from hideseek.metrics.of_places import hamming
@@ -45,7 +50,7 @@ def sensitive(metric: Metric, weights: Weights) -> Metric:
         weight: FloatArray = weight_of(checked, right).max(axis=1)
         return metric.between(left, right, seen) * weight
 
-    return Metric(f"sensitive {metric.name}", metric.unit, between, looks_back=metric.looks_back)
+    return Metric(f"sensitive {metric.name}", metric.unit, between=between, looks_back=metric.looks_back)
 
 
 @described
@@ -108,7 +113,7 @@ def sensitive_transitions(
         largest: FloatArray = weight.max(axis=1)
         return metric.between(left, right, seen) * largest
 
-    return Metric(f"transition-sensitive {metric.name}", metric.unit, between, looks_back=metric.looks_back)
+    return Metric(f"transition-sensitive {metric.name}", metric.unit, between=between, looks_back=metric.looks_back)
 
 
 @described
@@ -150,7 +155,7 @@ def tolerant(metric: Metric, tolerance: Weights) -> Metric:
         strictest: FloatArray = weight_of(checked, left).min(axis=1, keepdims=True)
         return metric.between(left, right, seen) / strictest
 
-    return Metric(f"tolerant {metric.name}", metric.unit, between, looks_back=metric.looks_back)
+    return Metric(f"tolerant {metric.name}", metric.unit, between=between, looks_back=metric.looks_back)
 
 
 def checked_weights(weights: Weights, parameter: str, owner: str) -> dict[int, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -47,6 +47,7 @@ class MarkovProfile(LearnedProfile):
 
     states: IntArray
     transition: FloatArray
+    _: KW_ONLY
     state_distribution: FloatArray
     regions: Regions | None = None
     step: str = STEP
@@ -92,21 +93,7 @@ class MarkovProfile(LearnedProfile):
         if regions is not None and len(regions) != len(table):
             raise broken_rule("regions", owner, f"{len(table)} places, one per row of 'matrix'", len(regions))
         refuse_large_chain(len(table), len(table), int(np.count_nonzero(table)))
-        return cls.from_kernel(np.arange(len(table))[:, None], table / total, regions, step, "matrix", owner)
-
-    @classmethod
-    def from_kernel(
-        cls, states: IntArray, kernel: FloatArray, regions: Regions | None, step: str, parameter: str, owner: str
-    ) -> MarkovProfile:
-        """The chain on tuples of places, refused unless every state leads to every other."""
-        length = checked_step(step, owner)
-        # checked only: sums over the copy that this returns, of another memory layout, would differ in their last bits
-        nonnegative(kernel, parameter, owner, 2)
-        shaped(states, (len(kernel), None), "states", owner)
-        numbered(states, kernel.shape[1], "states", owner)
-        distribution = long_run_distribution(state_chain(states, kernel), states, parameter, owner)
-        written = step if isinstance(step, str) else written_step(length)
-        return cls(frozen(states), frozen(kernel), frozen(distribution), regions, written)
+        return profile_from_kernel(np.arange(len(table))[:, None], table / total, regions, step, "matrix", owner)
 
     @classmethod
     def fit(
@@ -165,7 +152,7 @@ class MarkovProfile(LearnedProfile):
         visited, walks = walks_through(traces, regions, step, owner)
         states, kernel = counted_kernel(walks, len(visited), order, close, smoothing, owner)
         try:
-            return cls.from_kernel(states, kernel, regions.keep(visited), step, "traces", owner)
+            return profile_from_kernel(states, kernel, regions.keep(visited), step, "traces", owner)
         except ReducibleError as error:  # in the numbers of the regions that the caller gave
             raise reducible([visited[place] for place in error.places], "traces", owner) from None
 
@@ -197,7 +184,7 @@ class MarkovProfile(LearnedProfile):
         """The long-run distribution of the place."""
         return summed(self.states[:, 0], self.state_distribution, self.places)
 
-    def following(self, past: IntArray, step: int) -> FloatArray:  # noqa: ARG002
+    def following(self, past: IntArray, time: int) -> FloatArray:  # noqa: ARG002
         """The distribution of the next place after each of these pasts, [past, place].
 
         The first places follow the long-run distribution.
@@ -211,6 +198,21 @@ class MarkovProfile(LearnedProfile):
         np.add.at(joint, (index.ravel(), self.states[:, length]), self.state_distribution)
         joint /= joint.sum(axis=1, keepdims=True)
         return np.asarray(joint[state_index(starts, past, self.places)])
+
+
+def profile_from_kernel(
+    states: IntArray, kernel: FloatArray, regions: Regions | None, step: str, parameter: str, owner: str
+) -> MarkovProfile:
+    """The chain on tuples of places, refused unless every state leads to every other."""
+    length = checked_step(step, owner)
+    nonnegative(kernel, parameter, owner, 2)  # its copy is laid out anew, and sums would differ in their last bits
+    shaped(states, (len(kernel), None), "states", owner)
+    numbered(states, kernel.shape[1], "states", owner)
+    distribution = long_run_distribution(state_chain(states, kernel), states, parameter, owner)
+    written = step if isinstance(step, str) else written_step(length)
+    return MarkovProfile(
+        frozen(states), frozen(kernel), state_distribution=frozen(distribution), regions=regions, step=written
+    )
 
 
 def counted_kernel(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 
@@ -45,6 +45,7 @@ class PeriodicProfile(LearnedProfile):
 
     slots: FloatArray
     steps_a_slot: int
+    _: KW_ONLY
     regions: Regions | None = None
     start: int = 0
     step: str = STEP
@@ -106,7 +107,7 @@ class PeriodicProfile(LearnedProfile):
             np.add.at(counts, (slot, place[together], place[together + 1]), 1.0)
         matrices = counts + weight * base.transition
         matrices /= matrices.sum(axis=2, keepdims=True)
-        profile = cls(frozen(matrices), steps_a_slot, base.regions, step=step)
+        profile = cls(frozen(matrices), steps_a_slot, regions=base.regions, step=step)
         frozen(profile.midnight)  # refused here, and not at the first use, if a day does not mix the places
         return profile
 
@@ -164,17 +165,17 @@ class PeriodicProfile(LearnedProfile):
         """The distribution of the place now, on every day of a long life."""
         return self.distribution_at(self.start)
 
-    def distribution_at(self, step: int) -> FloatArray:
-        """The distribution of the place at a step of the day."""
+    def distribution_at(self, time: int) -> FloatArray:
+        """The distribution of the place at a time of day, counted in steps."""
         distribution = self.midnight
-        for past in range(step % self.steps_a_day):
+        for past in range(time % self.steps_a_day):
             distribution = distribution @ self.slots[past // self.steps_a_slot]
         return distribution
 
-    def following(self, past: IntArray, step: int) -> FloatArray:
-        """The distribution of the next place, at the time of day that ``step`` falls on."""
+    def following(self, past: IntArray, time: int) -> FloatArray:
+        """The distribution of the next place, at the time of day that ``time`` falls on."""
         check_past(self, past)
         if past.shape[1] == 0:
-            return np.broadcast_to(self.distribution_at(self.start + step), (len(past), self.places))
-        departed = (self.start + step - 1) % self.steps_a_day
+            return np.broadcast_to(self.distribution_at(self.start + time), (len(past), self.places))
+        departed = (self.start + time - 1) % self.steps_a_day
         return np.asarray(self.slots[departed // self.steps_a_slot][past[:, -1]])

@@ -38,11 +38,11 @@ class Profile(Protocol):
         """How many of the last places the next one depends on."""
         ...
 
-    def following(self, past: IntArray, step: int) -> FloatArray:
-        """The distribution of the place at ``step`` after each of these pasts, [past, place].
+    def following(self, past: IntArray, time: int) -> FloatArray:
+        """The distribution of the place at ``time`` after each of these pasts, [past, place].
 
-        Now is step 0, and what came before is negative. A past holds the last places, the oldest first, at most
-        ``memory`` of them; for the first place it is empty.
+        Times count steps: now is 0, what came before is negative. A past holds the last places, the oldest first, at
+        most ``memory`` of them; for the first place it is empty.
         """
         ...
 
@@ -71,18 +71,18 @@ def sequence_probability(profile: Profile, sequence: Sequence[int]) -> float:
     """
     path = np.array(sequence, dtype=np.int64)
     result = np.float64(1.0)
-    for step, place in enumerate(path):
+    for time, place in enumerate(path):
         if not 0 <= place < profile.places:
             raise broken_rule("sequence", "sequence_probability", f"places from 0 to {profile.places - 1}", place)
         if result > 0:
-            past = path[max(0, step - profile.memory) : step]
-            result *= profile.following(past[None, :], step)[0, place]
+            past = path[max(0, time - profile.memory) : time]
+            result *= profile.following(past[None, :], time)[0, place]
     return result
 
 
 @checked
 def sample_places(profile: Profile, steps: int, *, count: int = 1, seed: int = 0) -> IntArray:
-    """Draw ``count`` walks of ``steps`` places, [walk, step]. For simulation only: the generator is not a secure one.
+    """Draw ``count`` walks of ``steps`` places, [walk, time]. For simulation only: the generator is not a secure one.
 
     >>> from hideseek.model.markov import MarkovProfile
     >>> sample_places(MarkovProfile.from_matrix([[0.0, 1.0], [1.0, 0.0]]), steps=4, seed=1).tolist()
@@ -95,9 +95,9 @@ def sample_places(profile: Profile, steps: int, *, count: int = 1, seed: int = 0
     refuse_if_too_large(8 * count * (steps + 3 * profile.places), what, "Draw fewer or shorter ones at a time.")
     generator = np.random.default_rng(seed)
     walks = np.zeros((count, steps), np.int64)
-    for step in range(steps):
-        distribution = profile.following(walks[:, max(0, step - profile.memory) : step], step)
-        walks[:, step] = drawn(distribution, generator)
+    for time in range(steps):
+        distribution = profile.following(walks[:, max(0, time - profile.memory) : time], time)
+        walks[:, time] = drawn(distribution, generator)
     return walks
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -104,6 +104,7 @@ class Grid(_ByCentre):
     north: float
     west: float
     east: float
+    _: KW_ONLY
     rows: int
     columns: int
     kept: tuple[int, ...] | None = None
@@ -139,7 +140,7 @@ class Grid(_ByCentre):
         high = traces[["latitude", "longitude"]].max() + 1e-3
         return cls(
             max(low["latitude"], -90), min(high["latitude"], 90), max(low["longitude"], -180),
-            min(high["longitude"], 180), rows, columns,
+            min(high["longitude"], 180), rows=rows, columns=columns,
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,7 @@ class Trajectories:
 
     offsets: tuple[int, ...]
     sequences: IntArray
+    _: KW_ONLY
     probability: FloatArray
 
     def __repr__(self) -> str:
@@ -45,7 +46,7 @@ class Trajectories:
     def at(self, offsets: Sequence[int]) -> IntArray:
         """The places at these offsets, [sequence, offset].
 
-        >>> Trajectories((-1, 0), np.array([[0, 1], [1, 1]]), np.array([0.5, 0.5])).at((0,)).tolist()
+        >>> Trajectories((-1, 0), np.array([[0, 1], [1, 1]]), probability=np.array([0.5, 0.5])).at((0,)).tolist()
         [[1], [1]]
         """
         missing = sorted(set(offsets) - set(self.offsets))
@@ -56,7 +57,7 @@ class Trajectories:
     def given(self, exposed: Mapping[int, int], table: npt.ArrayLike) -> Trajectories:
         """The distribution after releases were seen: Bayes' rule, when each was drawn from the table f[place, release].
 
-        >>> distribution = Trajectories((0,), np.array([[0], [1]]), np.array([0.5, 0.5]))
+        >>> distribution = Trajectories((0,), np.array([[0], [1]]), probability=np.array([0.5, 0.5]))
         >>> distribution.given({0: 1}, [[0.9, 0.1], [0.6, 0.4]]).probability
         array([0.2, 0.8])
         """
@@ -72,7 +73,7 @@ class Trajectories:
         if not weight.sum() > 0:
             raise broken_rule("exposed", owner, "releases that the table can produce", dict(exposed))
         kept = weight > 0
-        return Trajectories(self.offsets, self.sequences[kept], weight[kept] / weight.sum())
+        return Trajectories(self.offsets, self.sequences[kept], probability=weight[kept] / weight.sum())
 
 
 @checked
@@ -112,7 +113,7 @@ def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajector
         what = f"A distribution over {ways:.10g} trajectories up to offset {wanted[-1]}"
         refuse_if_too_large(8 * ways * length, what)
     _, sequences, probability = continued(profile, np.zeros((1, 0), np.int64), wanted[0] - 1, wanted)
-    return Trajectories(wanted, sequences, probability)
+    return Trajectories(wanted, sequences, probability=probability)
 
 
 def continued(

@@ -13,7 +13,7 @@ and the game at the belief b has W[g, x] = E[g, x] b[x] and C[x, o] = D[x, o] b[
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -51,6 +51,7 @@ class BeliefGame:
 
     profile: MarkovProfile
     scenario: Scenario
+    _: KW_ONLY
     privacy: Metric
     quality: Metric
     budget: float
@@ -109,7 +110,11 @@ class BeliefGame:
             rule = "a metric of the place and its release"
             raise broken_rule("quality", owner, rule, "one that looks at earlier ones")
         limit = scalar(budget, "budget", owner)
-        return cls(profile, scenario, d_p, d_q, limit, *matrices(profile, scenario, d_p, d_q, limit))
+        states, start, error, cost, moves = matrices(profile, scenario, d_p, d_q, limit)
+        return cls(
+            profile, scenario, privacy=d_p, quality=d_q, budget=limit,
+            states=states, start=start, error=error, cost=cost, moves=moves,
+        )  # fmt: skip
 
     def belief(self, belief: npt.ArrayLike, owner: str = "BeliefGame") -> FloatArray:
         """A distribution over the states, checked."""
@@ -133,7 +138,9 @@ class BeliefGame:
         0.25
         """
         belief = self.belief(belief)
-        return Game(self.error * belief, self.cost * belief[:, None], self.budget, mass=belief, inputs=self.states)
+        return Game(
+            self.error * belief, self.cost * belief[:, None], budget=self.budget, mass=belief, inputs=self.states
+        )
 
     def among(self, belief: FloatArray) -> Game:
         """The game at a belief over the states that are possible, and no others.
@@ -145,9 +152,9 @@ class BeliefGame:
         self.belief(belief)
         on = np.flatnonzero(belief)
         error, cost, mass = self.error[:, on], self.cost[on], belief[on]
-        return Game(error * mass, cost * mass[:, None], self.budget, mass=mass, inputs=self.states[on])
+        return Game(error * mass, cost * mass[:, None], budget=self.budget, mass=mass, inputs=self.states[on])
 
-    def learned(self, belief: npt.ArrayLike, table: FloatArray, release: int) -> FloatArray:
+    def learned(self, belief: npt.ArrayLike, table: FloatArray, *, release: int) -> FloatArray:
         """The belief after a release: Bayes' rule.
 
         >>> from hideseek.metrics import hamming

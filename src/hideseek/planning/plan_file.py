@@ -65,7 +65,7 @@ WITHOUT_PROOF = 1  # the version of hideseek 0.1.0
 
 
 @checked
-def save_plan(game: BeliefGame, planner: Planner, path: str | os.PathLike[str]) -> None:
+def save_plan(game: BeliefGame, planner: Planner, *, path: str | os.PathLike[str]) -> None:
     """Write a planner and its game to a file, whole or not at all, readable by its owner only.
 
     Parameters
@@ -90,8 +90,8 @@ def save_plan(game: BeliefGame, planner: Planner, path: str | os.PathLike[str]) 
     >>> game = BeliefGame.of(chain, privacy=hamming, quality=hamming, budget=0.1)
     >>> planner = plan(game, walks=2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_plan(game, planner, f"{folder}/me.plan")
-    ...     game, again = load_plan(f"{folder}/me.plan", chain)
+    ...     save_plan(game, planner, path=f"{folder}/me.plan")
+    ...     game, again = load_plan(f"{folder}/me.plan", profile=chain)
     >>> game.budget, bool((again.cuts == planner.cuts).all())
     (0.1, True)
     """
@@ -101,7 +101,7 @@ def save_plan(game: BeliefGame, planner: Planner, path: str | os.PathLike[str]) 
 
 
 @checked
-def load_plan(path: str | os.PathLike[str], profile: MarkovProfile | None = None) -> tuple[BeliefGame, Planner]:
+def load_plan(path: str | os.PathLike[str], *, profile: MarkovProfile | None = None) -> tuple[BeliefGame, Planner]:
     """Read a planner and its game from a file (see :func:`save_plan`).
 
     Parameters
@@ -184,7 +184,13 @@ def plan_from(content: memoryview) -> tuple[BeliefGame, Planner]:
     if cuts.shape[1] != len(game.states) or (plain and len(cuts)) or not np.isfinite(cuts).all():
         raise PlanError(f"Its cuts are not finite, or not over the {len(game.states)} states.")
     planner = Planner(
-        document.outlook, document.mode, document.discount, cuts, game.ceiling.bound, document.game, document.seed
+        outlook=document.outlook,
+        mode=document.mode,
+        discount=document.discount,
+        cuts=cuts,
+        bound=game.ceiling.bound,
+        sha256=document.game,
+        seed=document.seed,
     ).checked(game)
     if proof is None:
         return game, planner

@@ -79,7 +79,7 @@ class Proof:
 
 
 @checked
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Planner:
     """What the future of a belief is worth at most: the least of ``cuts`` [cut, state], at the next access.
 

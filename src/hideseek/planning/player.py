@@ -57,7 +57,7 @@ class Player:
         for _ in range(PRACTICE):
             found = self.play(belief, floor)
             if found is not None:
-                belief = self.game.learned(belief, found.table, int(drawn(belief @ found.table, generator)))
+                belief = self.game.learned(belief, found.table, release=int(drawn(belief @ found.table, generator)))
             belief = self.game.later(belief)
         self.play(self.game.start, floor)
         self.kept = len(self.cuts)
@@ -121,7 +121,10 @@ class Player:
 
         def folded(errors: FloatArray, price: float) -> Game:
             return Game(
-                (errors * belief @ group.T)[:, possible], price * cost[possible], game.budget, mass=mass[possible]
+                (errors * belief @ group.T)[:, possible],
+                price * cost[possible],
+                budget=game.budget,
+                mass=mass[possible],
             )
 
         now = folded(game.error, 1.0)

@@ -221,7 +221,7 @@ def walked(player: Player, length: int, generator: np.random.Generator) -> Walk:
         if found is None:
             raise SolverError("No table was found at a belief without a floor.")
         release = int(drawn(found.table[state], generator))
-        learned = game.learned(belief, found.table, release)
+        learned = game.learned(belief, found.table, release=release)
         taken.append((belief, learned, found.table[:, release], found.privacy, found.loss))
         belief = game.later(learned)
         state = int(drawn(game.moves[state], generator))

@@ -122,7 +122,15 @@ def trained(
     if outlook is Outlook.SECONDARY:
         mode, discount = Mode.LEXICOGRAPHIC, 1.0
     most = game.ceiling.bound
-    blank = Planner(outlook, mode, discount, np.zeros((0, len(game.states))), most, game.sha256, seed)
+    blank = Planner(
+        outlook=outlook,
+        mode=mode,
+        discount=discount,
+        cuts=np.zeros((0, len(game.states))),
+        bound=most,
+        sha256=game.sha256,
+        seed=seed,
+    )
     if outlook is Outlook.PLAIN or discount == 0:
         return blank
     if outlook is Outlook.SECONDARY:
@@ -168,7 +176,7 @@ class _Trainer:
                 # the mean of <cut, belief> is the ceiling: what a walk falls short of it by scatters less
                 short += float(self.game.ceiling_cut @ belief - found.privacy) / LENGTH
                 release = int(drawn((belief[:, None] * found.table).sum(axis=0), self.generator))
-                belief = self.game.later(self.game.learned(belief, found.table, release))
+                belief = self.game.later(self.game.learned(belief, found.table, release=release))
             for belief in reversed(visited) if self.forever else ():
                 self.visit(belief)
             quiet = quiet + 1 if len(self.player.cuts) == known else 0

@@ -59,17 +59,17 @@ PLANNERS = {"plain": "#8a949e", "secondary": COLOURS[4], "look-ahead": COLOURS[5
 def foresight_figure(users: pd.DataFrame, means: pd.DataFrame) -> Figure:
     """The share of the ceiling that each planner keeps, one panel per budget: users as dots, average, and bound.
 
-    Both tables have the columns ``budget``, ``planner`` and ``kept``; that of the means also the ends of its interval,
-    ``kept_low`` and ``kept_high``, and ``limit``, the share of the ceiling that none can exceed.
+    Both tables have the columns ``budget_share``, ``planner`` and ``kept``; that of the means also the ends of its
+    interval, ``kept_low`` and ``kept_high``, and ``limit``, the share of the ceiling that none can exceed.
     """
     kept = means.groupby("planner")["kept"].mean()
     title = f"Planning ahead keeps {kept['far-sighted']:.0%} of the ceiling, the plain optimum {kept['plain']:.0%}"
     with mpl.rc_context(PAPER):
-        budgets = means.groupby("budget")
+        budgets = means.groupby("budget_share")
         figure = Figure(figsize=(3.0 * len(budgets) + 0.9, 4.4), layout="constrained")
         panels = figure.subplots(1, len(budgets), sharey=True, squeeze=False)[0]
         for axes, (budget, own) in zip(panels, budgets, strict=True):
-            draw_planners(axes, users[users["budget"] == budget], own)
+            draw_planners(axes, users[users["budget_share"] == budget], own)
             axes.set_title(f"{budget:.0%} of the saturating budget", weight="normal")
         panels[0].set_ylabel("privacy kept against an adversary\nwho remembers every release")
         panels[0].yaxis.set_major_formatter(PercentFormatter(1))
@@ -87,8 +87,8 @@ def draw_study(means: pd.DataFrame, ax: Axes | None = None) -> Axes:
         axes = new_axes() if ax is None else ax
         for name, own in means.groupby("planner", sort=False):
             reach = [own["kept"] - own["kept_low"], own["kept_high"] - own["kept"]]
-            axes.errorbar(own["budget"], own["kept"], reach, fmt="o-", color=PLANNERS[str(name)], label=str(name))
-        proved = means.groupby("budget")["limit"].min()
+            axes.errorbar(own["budget_share"], own["kept"], reach, fmt="o-", color=PLANNERS[str(name)], label=str(name))
+        proved = means.groupby("budget_share")["limit"].min()
         axes.plot(proved.index, proved, color=ORANGE, linestyle="--", label="proved: no planner keeps more")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(PercentFormatter(1))

@@ -346,10 +346,14 @@ def cheapest_with(game: Game, rows: LinearRows, tolerance: float) -> LeastLoss:
         table = one_hot(game.cost.sum(axis=0).argmin(), inputs, releases)
     loss = float(np.vdot(game.cost, table))
     # where nothing is to be guessed and a unit of loss is worth 1, the bound on the game is what can still be saved
-    unguessed = Alternatives((Game(np.zeros((1, inputs)), game.cost, loss, rows=rows),))
+    unguessed = Alternatives((Game(np.zeros((1, inputs)), game.cost, budget=loss, rows=rows),))
     multipliers = point.weight[inputs:].ravel() * unit
     answer = Claim(table, (np.ones((releases, 1)),), np.ones(1), np.ones(1), multipliers)
     bound = max(0.0, loss - upper_bound(unguessed, answer, rounding_of(unguessed)))
     return LeastLoss(
-        Mechanism(table, game.inputs, game.releases), loss, bound, bound, relative_gap(bound, loss, game.saturation)
+        Mechanism(table, inputs=game.inputs, releases=game.releases),
+        loss,
+        bound,
+        bound,
+        relative_gap(bound, loss, game.saturation),
     )

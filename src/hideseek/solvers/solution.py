@@ -141,7 +141,7 @@ def finished(
     claim = certificate.claim
     return Solution(
         game=game,
-        mechanism=Mechanism(claim.table, first.inputs, first.releases),
+        mechanism=Mechanism(claim.table, inputs=first.inputs, releases=first.releases),
         privacy=certificate.privacy,
         bound=certificate.bound,
         within=certificate.bound,

@@ -31,7 +31,7 @@ from hideseek.util.checks import scalar
 from hideseek.util.sparse import dense
 
 SLACK = 1e-3  # the share of the tolerance by which the first game's privacy may be missed; the rest is for rounding
-ENOUGH = 1e-4  # relative gap of the second game's value: a preference, not a claim
+ENOUGH = 1e-4  # optimality gap of the second game's value: a preference, not a claim
 
 
 @checked
@@ -113,7 +113,7 @@ def preferred(solution: Solution, first: Game, second: Game, tolerance: float, s
         return solution
     return replace(
         solution,
-        mechanism=Mechanism(table, first.inputs, first.releases),
+        mechanism=Mechanism(table, inputs=first.inputs, releases=first.releases),
         privacy=kept,
         optimality_gap=relative_gap(kept, solution.bound, first.prior_risk),
         privacies=np.array([kept]),
@@ -132,9 +132,9 @@ class _Preference(RestrictedProgram):
         # free of charge, since the first game's budget is the only one, and in the first game's unit
         error = second.error * ((first.prior_risk or 1.0) / second.prior_risk)
         free = Game(
-            error, np.zeros_like(first.cost), 0.0, rows=first.rows, inputs=first.inputs, releases=first.releases
+            error, np.zeros_like(first.cost), budget=0.0, rows=first.rows, inputs=first.inputs, releases=first.releases
         )
-        super().__init__(Alternatives((first, free), Objective.MINIMUM), start)
+        super().__init__(Alternatives((first, free), objective=Objective.MINIMUM), start)
 
     def _first_program(self) -> None:
         """The first game's floor in place of z; the releases that the solution makes, and the guesses against it."""

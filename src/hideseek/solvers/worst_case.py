@@ -95,7 +95,7 @@ def check_game(game: Game) -> None:
 def best_found(game: Game, tolerance: float, time_limit: float) -> Solution:
     """The best table found, with the relaxed program's bound."""
     risk, unit = game.prior_risk or 1.0, max(game.budget, 1e-3 * game.saturation) or 1.0
-    scaled = Game(game.error / risk, game.cost / unit, game.budget / unit, mass=game.mass)
+    scaled = Game(game.error / risk, game.cost / unit, budget=game.budget / unit, mass=game.mass)
     bound, price = relaxed_bound(scaled)
     bound, price = bound * risk, price * risk / unit
     table = best_table(scaled, time_limit)
@@ -104,7 +104,7 @@ def best_found(game: Game, tolerance: float, time_limit: float) -> Solution:
     attack = one_hot((game.error @ table).argmin(axis=0), table.shape[1], len(game.error))
     return Solution(
         game=game,
-        mechanism=Mechanism(table, game.inputs, game.releases),
+        mechanism=Mechanism(table, inputs=game.inputs, releases=game.releases),
         privacy=privacy,
         bound=bound,
         within=bound,

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from hideseek.errors import HideseekError, TraceError, broken_rule, without_value
-from hideseek.model.markov import MarkovProfile, refuse_large_chain
+from hideseek.model.markov import MarkovProfile, profile_from_kernel, refuse_large_chain
 from hideseek.model.profile import regions_of
 from hideseek.model.regions import Regions
 from hideseek.storage.regions_document import RegionsDocument, regions_document, regions_from
@@ -167,4 +167,4 @@ def chain_from(states: IntArray, kernel: FloatArray, regions: Regions | None, st
     if not (kernel.min() >= 0 and np.abs(kernel.sum(axis=1) - 1).max() <= 1e-9):
         raise broken_rule("transitions", owner, "probabilities that sum to 1 for each state", "some that do not")
     order = np.lexsort(states.T[::-1])
-    return MarkovProfile.from_kernel(states[order], kernel[order], regions, step, "matrix", owner)
+    return profile_from_kernel(states[order], kernel[order], regions, step, "matrix", owner)

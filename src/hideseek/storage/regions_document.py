@@ -68,7 +68,14 @@ def regions_from(document: RegionsDocument) -> Regions:
                 raise broken_rule(
                     "grid", OWNER, "one that keeps no cell twice, and none that it does not have", "others"
                 )
-            grid = Grid(document.south, document.north, document.west, document.east, document.rows, document.columns)
+            grid = Grid(
+                document.south,
+                document.north,
+                document.west,
+                document.east,
+                rows=document.rows,
+                columns=document.columns,
+            )
             return grid.keep(document.kept)
         case PlacesDocument():
             return Places(document.latitudes, document.longitudes, names=tuple(document.names))

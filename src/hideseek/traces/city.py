@@ -108,7 +108,7 @@ def city_people(people: int = 1, *, seed: int = 0) -> tuple[Person, ...]:
 
 
 @checked
-def synthetic_city(people: int = 1, days: int = 14, *, seed: int = 0) -> pd.DataFrame:
+def synthetic_city(people: int = 1, *, days: int = 14, seed: int = 0) -> pd.DataFrame:
     """Follow ``people`` inhabitants of a synthetic city for ``days`` days, from Monday 2024-01-01 on.
 
     People sleep at home, go to work on weekdays, go out now and then, and move along streets. Their phones report

@@ -97,7 +97,7 @@ def optimal(
     if optimum is Optimum.UNINFORMATIVE:
         # the next game is worth min(Q, prior risk) after every release: its blind guesses, and a row for the budget
         blind = differ @ transition[inputs].T * mass
-        solution = prefer(solution, Game(np.vstack([blind, budget * mass]), game.cost, budget))
+        solution = prefer(solution, Game(np.vstack([blind, budget * mass]), game.cost, budget=budget))
     table = np.eye(count)
     table[np.ix_(order[inputs], order)] = solution.mechanism.table
     return Chosen(table, solution.privacy, solution.bound)

@@ -1,0 +1,7 @@
+"""What is public, and what of it is only handed out."""
+
+# made by hideseek for its users, and only kept: what stands in them is what was put there
+RESULTS = {
+    *("Answer", "Comparison", "Curve", "Estimate", "Fleet", "Foresight", "Label", "LeastLoss", "LiveLabel"),
+    *("ReadReport", "Reproduction", "Solution", "Study", "Certificate", "Claim"),
+}
