@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 
 from hideseek.util.harmless import visible
 
@@ -40,4 +39,6 @@ def html_table(title: str, facts: Mapping[str, object]) -> str:
 
 def shown(value: object) -> str:
     """A value as text that commands neither a browser nor the order of reading."""
+    from html import escape  # here, so that a device starts without it
+
     return escape(visible(str(value)))
