@@ -56,6 +56,12 @@ def test_no_test_module_imports_another(path):
 
 
 @pytest.mark.parametrize("path", TESTS, ids=named)
+def test_no_test_touches_the_modules_that_are_loaded(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        assert not (isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules"), node.lineno
+
+
+@pytest.mark.parametrize("path", TESTS, ids=named)
 def test_the_name_of_a_test_is_a_claim_that_fits_a_line(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
