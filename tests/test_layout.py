@@ -39,11 +39,17 @@ def test_a_module_a_class_and_a_function_have_a_size_that_can_be_read(path):
             assert length(node) <= FUNCTION, node.name
 
 
-def test_tests_lie_as_the_source_does():
-    packages = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
-    for path in TESTS:
-        folder = path.relative_to(ROOT / "tests").parts[0]
-        assert folder in packages | {"benchmarks", path.name}, named(path)
+# tests of no single module: the whole package, what measures it, and the command line as one program
+OF_NO_MODULE = ("tests/test_*.py", "tests/benchmarks/test_benchmarks.py", "tests/cli/test_main.py")
+
+
+@pytest.mark.parametrize("path", TESTS, ids=named)
+def test_tests_lie_as_the_source_does(path):
+    """The tests of ``game/game.py`` are ``game/test_game.py``, or start so: ``game/test_game_budget.py``."""
+    package = SOURCE / path.parent.relative_to(ROOT / "tests")
+    modules = [module.stem for module in package.glob("*.py")]
+    own = [name for name in modules if f"{path.stem}_".startswith(f"test_{name}_")]
+    assert own or any(Path(named(path)).match(pattern) for pattern in OF_NO_MODULE)
 
 
 @pytest.mark.parametrize("path", TESTS, ids=named)
