@@ -188,10 +188,8 @@ def study(
 
     Parameters
     ----------
-    traces : DataFrame
-        As :func:`hideseek.read_traces` gives them.
-    grid : Grid
-        The cells that count as places.
+    traces, grid : DataFrame, Grid
+        As :func:`hideseek.read_traces` gives them, and the cells that count as places.
     privacy, quality : str
         Names of the metrics of the adversary's error and of the loss of quality.
     budgets : sequence of float

@@ -112,12 +112,11 @@ def run_fleet(
     >>> run_fleet("city.csv", "protected", job=Job(grid=(2, 2), privacy=("hamming",)), workers=1).reused
     2
     """
-    job = Job() if job is None else job
     source = checked_path(data, "fleet").absolute()
     if not source.exists():
         raise TraceError(f"There is no file or folder {source}.")
     tell = progress or (lambda *_: None)
-    outputs = Outputs(out, job)
+    outputs = Outputs(out, job or Job())
     outputs.apart_from(source)
     with (
         engine_of(engine, workers) as hands,

@@ -44,12 +44,10 @@ def solve(
     ----------
     game
         One game, or several that one mechanism is for.
-    tolerance
-        The optimality gap at which to stop.
+    tolerance, time_limit
+        The optimality gap at which to stop; seconds, after which the round under way is the last.
     method
         A :class:`Method` or its name; by default what suits the game.
-    time_limit
-        Seconds, after which the round under way is the last.
     progress
         Called after every round with (round, lower bound, upper bound).
     start

@@ -29,7 +29,7 @@ def coin_table(prior, budget):
 
 
 @pytest.mark.parametrize("budget", [0.05, 0.2, 0.35, 0.6])
-def test_the_law_that_travels_is_that_of_all_ways(budget):
+def test_the_distribution_that_travels_is_that_of_all_ways(budget):
     """Pr(o_1, r_2) and Pr(o_2, r_3) added up over all ways, with a table of its own after every o_1."""
     places = range(3)
     psi, moves = CHAIN.stationary, CHAIN.transition
@@ -90,7 +90,7 @@ def test_the_entropy_rate_of_chains_one_can_work_out():
 
 
 def test_relabelling_leads_to_other_optima():
-    """With a uniform law over five places there are many; where the simplex method ends depends on their order."""
+    """With five places alike there are many; where the simplex method ends depends on their order."""
     prior, moves = np.full(5, 1 / 5), CHAIN_OF_FIVE.transition
 
     def tables(optimum):
