@@ -11,8 +11,6 @@ import pytest
 import hideseek as hs
 from hideseek import ParameterError
 
-TRACES = hs.synthetic_city(people=2, days=1, seed=2)
-HALF = np.array([[0.5, 0.5], [0.5, 0.5]])
 APART = 1 - np.eye(2)
 
 
