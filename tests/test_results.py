@@ -14,7 +14,7 @@ FLEET = Fleet("out/labels.parquet", 5, 1, 2, {"the file is <empty>": 2}, 0, 3, 0
     ("result", "words"),
     [
         (COMPARISON, "2 mechanisms at a quality loss of 1, over 50 accesses; <b>best</b> keeps the most"),
-        (STUDY, "1 users in 300 accesses each: plain, far-sighted\nat 20% of the saturating budget"),
+        (STUDY, "1 user in 300 accesses each: plain, far-sighted\nat 20% of the saturating budget"),
         (FLEET, "Fleet of 5 users: 3 codebooks, 2 unusable, 75.0% of the ceiling kept on average"),
     ],
 )

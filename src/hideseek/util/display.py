@@ -37,6 +37,15 @@ def html_table(title: str, facts: Mapping[str, object]) -> str:
     return "\n".join(["<table>", f"<caption>{shown(title)}</caption>", *rows, "</table>"])
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words.
+
+    >>> counted(1, "user"), counted(2, "user")
+    ('1 user', '2 users')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def shown(value: object) -> str:
     """A value as text that commands neither a browser nor the order of reading."""
     from html import escape  # here, so that a device starts without it

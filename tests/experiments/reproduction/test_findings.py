@@ -306,6 +306,6 @@ def test_a_reproduction_tells_how_many_findings_hold(monkeypatch):
     monkeypatch.setattr(findings, "findings_of", lambda _: (one, findings.Finding("plateau", False, "", "")))
     tables = [pd.DataFrame({"user": [1]})] * 6
     found = Reproduction(("ann",), *tables, grid=None, clock="0h", seed=0)
-    assert repr(found) == "Reproduction on 1 users: 1 of 2 findings hold"
+    assert repr(found) == "Reproduction on 1 user: 1 of 2 findings hold"
     assert "PASS: no &lt;fall&gt;" in found._repr_html_()
     assert found.to_frame()["passed"].tolist() == [True, False]
