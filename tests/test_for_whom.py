@@ -45,7 +45,7 @@ def says(text, value):
     return any(float(number) == pytest.approx(value, rel=1e-4) for number in NUMBER.findall(text))
 
 
-def test_beside_a_codebook_stands_the_ceiling_and_never_the_bound_of_the_cuts(run, planners):
+def test_beside_a_codebook_stands_the_ceiling_never_the_bound_of_cuts(run, planners):
     design = ("design", "me.json", "--budget", "20%", "--farsighted", "--workers", 1, "--out", "me.hideseek")
     label = ("evaluate", "me.hideseek", "me.json", "--accesses", 5)
     outputs = {}
@@ -107,7 +107,7 @@ def test_the_demo_shows_a_codebook_and_planners_and_says_whose_bound_it_is(run, 
         assert EVERY in planned["bound_holds_for"]
 
 
-def test_the_report_of_the_demo_says_that_the_bound_is_not_about_the_codebook(demo):
+def test_the_demo_s_report_says_that_the_bound_is_not_of_the_codebook(demo):
     errors = np.full(4, 600.0)
     section = foresight_section({outlook: Ahead(one, errors) for outlook, one in demo.foresight.items()})
     assert f"no mechanism which keeps the budget {EVERY} keeps more than 66%, 654 of 987 m" in section.text

@@ -320,14 +320,10 @@ def test_asking_more_often_at_some_places_reveals_more_than_the_label(run, tmp_p
         assert for_machines["assumption"] == ASSUMPTION
 
 
-def test_a_label_shows_and_plots_itself():
+def test_a_label_shows_itself():
     profile = chain(2, 51)
     label = evaluate(made(profile, Scenario.past_present(1)), profile, accesses=3)
     assert repr(label).startswith(f"Label(window={label.window.in_words()}, filter=")
     assert len(repr(label).splitlines()) == 3
     assert "in_between" not in repr(label)
     assert f"ceiling</th><td>{label.ceiling:.6g}<" in label._repr_html_()
-    axes = label.plot()
-    assert [bar.get_width() for bar in axes.patches] == pytest.approx(list(label.errors.values()))
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == list(label.errors)
-    assert label.plot(ax=axes) is axes

@@ -313,15 +313,3 @@ def test_a_codebook_shows_itself_in_a_line_and_a_table(file):
     assert f"longest_gap={len(codebook.gaps) + 1}" in repr(codebook)
     for result in (codebook, codebook.deployed):
         assert result._repr_html_().startswith("<table>")
-
-
-def test_a_figure_has_a_bar_for_every_stage(file):
-    codebook = Codebook.load(file)
-    axes = codebook.plot()
-    names = [label.get_text() for label in axes.get_yticklabels()]
-    assert names == [codebook.occasion(number) for number in range(len(codebook.stages))]
-    privacy = [float(worth.weight @ worth.privacy) for worth in codebook.worths()]
-    np.testing.assert_allclose([bar.get_width() for bar in axes.patches], privacy)
-    assert codebook.plot(axes) is axes
-    with pytest.raises(ParameterError, match=r"'ax' parameter of Codebook\.plot must be matplotlib axes"):
-        codebook.plot("axes")

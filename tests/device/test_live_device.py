@@ -113,6 +113,16 @@ def test_a_label_without_an_access_says_so(path):
     with pytest.raises(dataclasses.FrozenInstanceError):
         label.filter = 1.0
     assert isinstance(label, LiveLabel)
+    assert repr(label).startswith("LiveLabel(no access yet, accesses=0, withheld=0, budget=")
+    for shown in (repr(label), label._repr_html_()):
+        assert "no access yet" in shown
+        assert "nan" not in shown
+
+
+def test_a_label_is_told_with_four_digits():
+    label = LiveLabel(12345, 0, 1 / 3, 0.25, 0.1, 0.2, 0.2, 2 / 3, 0.5)
+    told = "accesses=12345, withheld=0, filter=0.3333, worst_filter=0.25, quality_loss=0.1, worst_loss=0.2"
+    assert repr(label) == f"LiveLabel({told}, budget=0.2, ceiling=0.6667, kept=0.5)"
 
 
 @pytest.mark.parametrize("budget", [0.0, 0.05, 0.2, 0.4])

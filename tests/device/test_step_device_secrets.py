@@ -213,7 +213,7 @@ import sys
 
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("gpxpy", "highspy", "joblib", "matplotlib", "pandas", "pyproj", "scipy"):
+        if name.split(".")[0] in ("highspy", "joblib", "matplotlib", "pandas", "pyarrow", "pyproj", "rich", "scipy"):
             raise ImportError(f"{name} is not installed on a small machine")
 
 sys.meta_path.insert(0, Missing())

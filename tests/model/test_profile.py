@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
-from matplotlib.figure import Figure
 
 from hideseek import Game, Grid, MarkovProfile, PeriodicProfile, Places, Scenario, solve
 from hideseek.metrics import hamming
@@ -53,17 +51,3 @@ def test_a_profile_shows_its_size_in_a_line_and_a_table(profile):
         assert str(profile.places) in shown
     assert "\n" not in repr(profile)
     assert profile._repr_html_().startswith("<table>")
-
-
-@pytest.mark.parametrize("profile", SHOWN, ids=str)
-def test_a_profile_draws_its_long_run_distribution(profile):
-    axes = Figure().add_subplot()
-    assert profile.plot(axes) is axes
-    drawn = axes.collections[0].get_array() if profile.regions else [bar.get_height() for bar in axes.patches]
-    np.testing.assert_allclose(drawn, profile.stationary)
-
-
-def test_a_profile_draws_on_a_new_figure_where_none_is_given():
-    axes = SHOWN[0].plot()
-    plt.close(axes.figure)
-    assert axes.get_ylabel() == "latitude (degrees)"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from hideseek import solve
 from hideseek.game import Alternatives
@@ -42,20 +40,3 @@ def test_a_solution_says_what_was_proved():
     for number in (SOLUTION.privacy, SOLUTION.bound, SOLUTION.quality_loss, GAME.budget):
         assert f"{number:.6g}" in text
     assert "optimal" in text
-
-
-@pytest.mark.parametrize("name", ["solution", "curve"])
-def test_a_plot_is_drawn_on_the_axes_given_or_on_new_ones(name):
-    own = Figure().add_subplot()
-    assert SHOWN[name].plot(own) is own
-    assert own.has_data()
-    other = SHOWN[name].plot()
-    assert isinstance(other, Axes)
-    assert other is not own
-    assert other.get_xlabel()
-    assert other.get_ylabel()
-
-
-def test_the_picture_of_a_solution_is_its_table():
-    image = SOLUTION.plot().images[0]
-    assert (image.get_array() == SOLUTION.mechanism.table).all()

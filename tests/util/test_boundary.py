@@ -10,19 +10,16 @@ import re
 import shutil
 import types
 from contextlib import suppress
-from fractions import Fraction
 from functools import cache
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
 import hideseek as hs
 from hideseek import HideseekError, ParameterError, baselines
 from hideseek.errors import OutputError
-from hideseek.model.markov import profile_from_kernel
 from hideseek.util.limits import refuse_if_too_large
 from tests.support.fleets import JOB
 from tests.support.public_names import RESULTS
@@ -485,13 +482,6 @@ def test_help_and_pickles_see_the_function_itself():
     assert np.array_equal(game.cost, things().game.cost)
 
 
-def test_numbers_of_any_kind_are_numbers():
-    half = Fraction(1, 2)
-    assert hs.Game.from_prior([0.5, 0.5], privacy=APART, quality=APART, budget=half).budget == 0.5
-    assert hs.Game.from_prior([0.5, 0.5], privacy=APART, quality=APART, budget=np.float32(0.5)).budget == 0.5
-    assert len(hs.Grid(0, 1, np.int32(0), 1.0, rows=np.int16(2), columns=2)) == 4
-
-
 @pytest.mark.parametrize("name", sorted(SLOW | {"design"}))
 def test_more_workers_than_any_machine_has_are_refused(table, name):
     call, values = table[name]
@@ -504,25 +494,6 @@ def test_more_workers_than_any_machine_has_are_refused(table, name):
 def test_what_was_never_exposed_is_refused(exposed):
     with pytest.raises(ParameterError, match="'exposed' parameter of beliefs"):
         hs.adversary.beliefs(things().codebook, things().profile, exposed=exposed)
-
-
-def test_values_one_after_the_other_are_looked_at_in_whatever_holds_them():
-    table = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
-    masked = np.ma.masked_array([46.5, 46.6], [False, True])
-    for values in (table, masked, np.array("46.5"), range(10**9), range(10**30), pd.Series(["a", "b"])):
-        with pytest.raises(ParameterError, match="latitude"):
-            hs.Places(values, [6.5, 6.6])
-    assert hs.Places(pd.Series([46.5, 46.6]), np.array([6.5, 6.6]), names=np.array(["a", "b"])).names == ("a", "b")
-    assert hs.Places([46.5, 46.6], [6.5, 6.6], names=np.array([])).names == ()
-
-
-def test_a_sequence_that_is_too_long_is_told_by_its_length():
-    for values, length in (
-        (range(10**9), "of 1000000000 values"),
-        (range(10**30), "of over 9223372036854775807 values"),
-    ):
-        with pytest.raises(ParameterError, match=f"{length}, more than the 10000000"):
-            hs.Places(values, [6.5, 6.6])
 
 
 @pytest.mark.parametrize("size", [10**30, 10**400])
@@ -546,16 +517,6 @@ def test_numbers_that_are_not_whole_number_nothing():
         t.profile.following(np.array([[0.5]]), 1)
 
 
-def test_places_beyond_the_last_are_not_those_of_another_state():
-    """With two places, the digits of (0, 2) make the same number as those of (1, 0)."""
-    states = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    profile = profile_from_kernel(states, np.full((4, 2), 0.5), None, "5min", "kernel", "test")
-    assert profile.following(np.array([[1, 0]]), 1).tolist() == [[0.5, 0.5]]
-    for past in ([[0, 2]], [[1, -2]], [[0, 0, 0]]):
-        with pytest.raises(ParameterError, match=r"'past' parameter of MarkovProfile\.following"):
-            profile.following(np.array(past), 1)
-
-
 def test_matrices_of_another_game_are_refused():
     t, three = things(), hs.Mechanism(np.eye(3))
     for call, words in (
@@ -569,14 +530,6 @@ def test_matrices_of_another_game_are_refused():
     ):
         with pytest.raises(ParameterError, match=words):
             call()
-
-
-@pytest.mark.parametrize("interval", [(2.0, 1.0), (0.0, float("nan")), (0.0, float("inf")), (0.0,), "ab", 1.0])
-def test_an_interval_has_two_ends_in_order(interval):
-    with pytest.raises(ParameterError, match="'interval' parameter of Estimate"):
-        hs.Estimate(0.5, interval)
-    with pytest.raises(ParameterError, match="'value' parameter of Estimate"):
-        hs.Estimate("0.5")
 
 
 # files

@@ -51,7 +51,8 @@ class Label:
     history: it keeps its budget so, for the profile that it was designed for. Given *every* release so far the expected
     loss may still exceed the budget: ``over_budget`` is the share of accesses at which it does, and
     ``worst_loss_given_all`` the largest found, which grows with the walks. ``gain`` is the share by which the filter's
-    error exceeds that with the codebook beside, where there is one. ``walks`` is 0 where nothing had to be simulated.
+    error exceeds that with the codebook beside, where there is one. ``walks`` is 0 where nothing had to be simulated,
+    and ``unit`` that of the errors.
     """
 
     window: Estimate
@@ -70,6 +71,7 @@ class Label:
     accesses: int
     walks: int
     gain: Estimate | None = None
+    unit: str = ""
 
     def __post_init__(self) -> None:
         in_order = (self.smoother, self.filter, self.window, Estimate(self.prior_risk))
@@ -90,7 +92,7 @@ class Label:
         """Draw the expected error of every adversary between 0 and the prior risk; returns the axes."""
         from hideseek.plots.labels import draw_label
 
-        return draw_label(self.errors, self.prior_risk, self.ceiling, ax)
+        return draw_label(self.errors, self.prior_risk, self.ceiling, unit=self.unit, ax=ax)
 
     def __repr__(self) -> str:
         errors = ", ".join(f"{name}={error.in_words()}" for name, error in self.errors.items())
@@ -210,6 +212,7 @@ def labelled(run: Run, codebook: Codebook, walks: int, seed: int, progress: Adva
         kept=share(found[Adversary.FILTER], most),
         accesses=run.accesses,
         walks=0 if enumerable(run) else walks,
+        unit=codebook.privacy.unit,
     )
 
 

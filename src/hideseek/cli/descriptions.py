@@ -192,7 +192,7 @@ def named_offsets(offsets: Sequence[int]) -> str:
 
 def label_facts(label: Label) -> dict[str, object]:
     """A label for machines: the numbers by name, their intervals and hit rates beside them."""
-    numbers = {name: value for name, value in vars(label).items() if value is not None}
+    numbers = {name: value for name, value in vars(label).items() if isinstance(value, float | int)}
     known = {name: value for name, value in numbers.items() if isinstance(value, Estimate)}
     return {
         **numbers,

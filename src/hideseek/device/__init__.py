@@ -1,6 +1,6 @@
 """Devices, which run online: one answer per step, persisted before it is released. The codebook device draws from
-stored tables and imports ``codebook`` and below, no solver, and of other packages numpy, msgspec and safetensors; the
-live device solves a game at every access and imports ``planning`` too.
+stored tables and imports ``codebook`` and below, no solver, and of other packages lazy_loader, msgspec, numpy and
+safetensors; the live device solves a game at every access and imports ``planning`` too.
 """
 
 import lazy_loader

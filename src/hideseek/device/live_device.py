@@ -64,8 +64,16 @@ class LiveLabel:
     ceiling: float
     kept: float | None
 
+    def __repr__(self) -> str:
+        facts = [f"{name}={value}" for name, value in self._facts().items()]
+        return f"LiveLabel({', '.join(facts if self.accesses else ['no access yet', *facts])})"
+
     def _repr_html_(self) -> str:
-        return html_table("A live run so far", asdict(self))
+        return html_table("A live run so far" if self.accesses else "A live run: no access yet", self._facts())
+
+    def _facts(self) -> dict[str, object]:
+        known = {name: value for name, value in asdict(self).items() if value is not None and not math.isnan(value)}
+        return {name: value if isinstance(value, int) else f"{value:.4g}" for name, value in known.items()}
 
 
 class _Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

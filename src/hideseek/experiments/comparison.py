@@ -90,7 +90,7 @@ class Comparison:
     """Rows at equal ``quality_loss``, the most private against the filter first; then those with another loss.
 
     ``ceiling`` is what no mechanism that loses as little exceeds, ``prior_risk`` the expected error of an adversary who
-    sees no release.
+    sees no release, ``unit`` that of the errors.
     """
 
     rows: tuple[ComparisonRow, ...]
@@ -99,6 +99,7 @@ class Comparison:
     prior_risk: float
     accesses: int
     walks: int
+    unit: str = ""
 
     def equal(self, row: ComparisonRow) -> bool:
         """Whether a row loses as much as the codebook; the truth, the constant place and coarse dials do not."""
@@ -118,7 +119,7 @@ class Comparison:
         """Draw the adversaries' expected errors for every mechanism, under its ceiling."""
         from hideseek.plots.comparisons import draw_comparison
 
-        return draw_comparison(self.to_frame(), ax=ax)
+        return draw_comparison(self.to_frame(), self.unit, ax)
 
     def __repr__(self) -> str:
         most = max((row for row in self.rows if self.equal(row)), key=lambda row: row.filter, default=None)
@@ -228,8 +229,8 @@ def beside(
         found.append(row)
         if progress is not None:
             progress("rivals", len(found), len(rivals) + 4)
-    risk = measure.setting.game.prior_risk
-    comparison = Comparison((), target, ours.ceiling, risk, measure.accesses, measure.walks)
+    risk, unit = measure.setting.game.prior_risk, measure.setting.privacy.unit
+    comparison = Comparison((), target, ours.ceiling, risk, measure.accesses, measure.walks, unit)
     found.sort(key=lambda row: (row.mechanism in ENDS, not comparison.equal(row), -row.filter))
     return replace(comparison, rows=tuple(found))
 

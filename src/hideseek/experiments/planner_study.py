@@ -33,7 +33,7 @@ from hideseek.planning.training import plan
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar, whole_number
 from hideseek.util.choices import MetricName, Outlook
-from hideseek.util.display import html_table
+from hideseek.util.display import counted, html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.limits import refuse_if_too_long
 from hideseek.util.progress import Advance
@@ -156,7 +156,7 @@ class Study:
         users = len({row.user for row in self.rows})
         planners = ", ".join(dict.fromkeys(str(row.planner) for row in self.rows))
         budgets = ", ".join(dict.fromkeys(f"{row.budget_share:.0%}" for row in self.rows))
-        what = f"Study of {users} users in {self.accesses} accesses each: {planners}"
+        what = f"Study of {counted(users, 'user')} in {self.accesses} accesses each: {planners}"
         return f"{what}\nat {budgets} of the saturating budget"
 
     def _repr_html_(self) -> str:
@@ -190,10 +190,8 @@ def study(
 
     Parameters
     ----------
-    traces : DataFrame
-        As :func:`hideseek.read_traces` gives them.
-    grid : Grid
-        The cells that count as places.
+    traces, grid : DataFrame, Grid
+        As :func:`hideseek.read_traces` gives them, and the cells that count as places.
     privacy, quality : str
         Names of the metrics of the adversary's error and of the loss of quality.
     budgets : sequence of float

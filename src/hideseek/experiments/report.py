@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from html import escape as without_tags
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-
 from hideseek.util.harmless import visible
 
 if TYPE_CHECKING:

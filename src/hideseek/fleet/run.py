@@ -14,7 +14,7 @@ from hideseek.fleet.outputs import LABELS, Mark, Outputs
 from hideseek.storage.sealed_file import checked_path
 from hideseek.traces.user_store import Spool, spooled
 from hideseek.util.boundary import checked
-from hideseek.util.display import html_table
+from hideseek.util.display import counted, html_table
 from hideseek.util.progress import Advance
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class Fleet:
 
     def __repr__(self) -> str:
         kept = "" if self.kept is None else f", {self.kept:.1%} of the ceiling kept on average"
-        return f"Fleet of {self.users} users: {self.codebooks} codebooks, {self.unusable} unusable{kept}"
+        users, codebooks = counted(self.users, "user"), counted(self.codebooks, "codebook")
+        return f"Fleet of {users}: {codebooks}, {self.unusable} unusable{kept}"
 
     def _repr_html_(self) -> str:
         facts: dict[str, object] = {"users": self.users, "codebooks": self.codebooks}
@@ -112,12 +113,11 @@ def run_fleet(
     >>> run_fleet("city.csv", "protected", job=Job(grid=(2, 2), privacy=("hamming",)), workers=1).reused
     2
     """
-    job = Job() if job is None else job
     source = checked_path(data, "fleet").absolute()
     if not source.exists():
         raise TraceError(f"There is no file or folder {source}.")
     tell = progress or (lambda *_: None)
-    outputs = Outputs(out, job)
+    outputs = Outputs(out, job or Job())
     outputs.apart_from(source)
     with (
         engine_of(engine, workers) as hands,

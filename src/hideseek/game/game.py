@@ -96,7 +96,6 @@ class Game:
         checked = {
             "error": error,
             "cost": cost,
-            "budget": budget,
             "mass": mass,
             "guesses": labelled(self.guesses, error.shape[0], "guesses", "Game"),
             "inputs": labelled(self.inputs, error.shape[1], "inputs", "Game"),
@@ -104,10 +103,9 @@ class Game:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        if budget < self.least_loss:
-            if budget < self.least_loss * (1 - 1e-12):
-                raise budget_too_small(budget, self.least_loss)
-            object.__setattr__(self, "budget", self.least_loss)  # meant, and missed by rounding
+        if budget < self.least_loss * (1 - 1e-12):
+            raise budget_too_small(budget, self.least_loss)
+        object.__setattr__(self, "budget", max(budget, self.least_loss))  # meant, and missed by rounding
 
     @classmethod
     def from_prior(cls, prior: npt.ArrayLike, *, privacy: MetricLike, quality: MetricLike, budget: float) -> Game:

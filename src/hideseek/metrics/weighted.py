@@ -110,8 +110,7 @@ def sensitive_transitions(
         weight = np.where((before != after) & ~np.isnan(named), named, 1.0)
         for (start, end), factor in pairs.items():
             weight[(before == start) & (after == end)] = factor
-        largest: FloatArray = weight.max(axis=1)
-        return metric.between(left, right, seen) * largest
+        return np.asarray(metric.between(left, right, seen) * weight.max(axis=1))
 
     return Metric(f"transition-sensitive {metric.name}", metric.unit, between=between, looks_back=metric.looks_back)
 

@@ -174,11 +174,10 @@ class BeliefGame:
         """The belief so many steps after an access (by default at the next one), when nothing more is exposed."""
         before, every = self.belief(belief), self.scenario.every
         steps = every if steps is None else whole_number(steps, "steps", "BeliefGame.later", least=every)
+        after = before @ self.moves
         if steps > every:
             settle, step, leads = self._waiting
             after = before @ settle @ np.linalg.matrix_power(step, steps - every) @ leads
-        else:
-            after = before @ self.moves
         return np.asarray(after / after.sum())
 
     @cached_property

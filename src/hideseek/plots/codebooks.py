@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from hideseek.plots.style import COLOURS, ORANGE, STYLE
+from hideseek.plots.style import COLOURS, ORANGE, STYLE, bracketed, new_axes
 
 
 def draw_stages(
@@ -21,11 +20,11 @@ def draw_stages(
     """
     with mpl.rc_context(STYLE):
         if ax is None:
-            ax = Figure(figsize=(6.0, 1.2 + 0.35 * len(names)), layout="constrained").subplots()
+            ax = new_axes(6.0, 1.2 + 0.35 * len(names))
         ax.barh(names, privacy, color=COLOURS[0], height=0.6, label="privacy")
         ax.plot(bound, range(len(names)), "|", color=ORANGE, markersize=14, markeredgewidth=2, label="no table exceeds")
         ax.invert_yaxis()
         ax.set_xlim(left=0)
-        ax.set_xlabel(f"privacy ({unit})" if unit else "privacy")
+        ax.set_xlabel(bracketed("privacy", unit))
         ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     return ax

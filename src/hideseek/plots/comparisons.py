@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from hideseek.plots.style import COLOURS, DARK, ORANGE, PAPER, new_axes
+from hideseek.plots.style import COLOURS, DARK, ORANGE, PAPER, bracketed, new_axes
 
 LOOKS = {
     "window": ("o", COLOURS[4]),
@@ -44,8 +44,11 @@ def draw_comparison(table: pd.DataFrame, unit: str = "", ax: Axes | None = None)
         for name, (mark, colour) in LOOKS.items():
             reach = [table[name] - table[f"{name}_low"], table[f"{name}_high"] - table[name]]
             axes.errorbar(table[name], height, xerr=reach, fmt=mark, color=colour, markersize=5.5, label=name)
-        axes.set_yticks(height, labels=table["mechanism"] + " (" + table["reference"] + ")")
-        axes.set(xlabel=f"privacy: the adversary's error{f' ({unit})' if unit else ''}", xlim=(0, None))
+        named = [
+            bracketed(name, reference) for name, reference in zip(table["mechanism"], table["reference"], strict=True)
+        ]
+        axes.set_yticks(height, labels=named)
+        axes.set(xlabel=bracketed("privacy: the adversary's error", unit), xlim=(0, None))
         axes.tick_params(axis="y", length=0)
         axes.legend(
             frameon=False, ncols=5, loc="lower right", bbox_to_anchor=(1, 1), columnspacing=1.2, handletextpad=0.3

@@ -7,21 +7,22 @@ from collections.abc import Mapping
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from hideseek.plots.style import COLOURS, ORANGE, STYLE
+from hideseek.plots.style import COLOURS, ORANGE, STYLE, bracketed, new_axes
 from hideseek.util.estimates import Estimate
 
 
-def draw_label(errors: Mapping[str, Estimate], prior_risk: float, ceiling: float, ax: Axes | None = None) -> Axes:
+def draw_label(
+    errors: Mapping[str, Estimate], prior_risk: float, ceiling: float, *, unit: str = "", ax: Axes | None = None
+) -> Axes:
     """One bar per adversary with its 95 % interval, and lines at the ceiling and at the prior risk.
 
-    >>> draw_label({"filter": Estimate(0.2), "window": Estimate(0.3)}, prior_risk=0.5, ceiling=0.4).get_xlabel()
-    'expected error'
+    >>> draw_label({"filter": Estimate(2), "window": Estimate(3)}, prior_risk=5, ceiling=4, unit="m").get_xlabel()
+    'expected error (m)'
     """
     with mpl.rc_context(STYLE):
         if ax is None:
-            ax = Figure(figsize=(6.0, 2.8), layout="constrained").subplots()
+            ax = new_axes(6.0, 2.8)
         values = np.array([float(error) for error in errors.values()])
         low, high = np.array([error.interval for error in errors.values()]).T
         ax.barh(list(errors), values, xerr=np.maximum([values - low, high - values], 0), color=COLOURS[0], height=0.6)
@@ -29,6 +30,6 @@ def draw_label(errors: Mapping[str, Estimate], prior_risk: float, ceiling: float
         ax.axvline(prior_risk, color="black", linestyle="--", label="prior risk")
         ax.invert_yaxis()
         ax.set_xlim(left=0)
-        ax.set_xlabel("expected error")
-        ax.legend(frameon=False)
+        ax.set_xlabel(bracketed("expected error", unit))
+        ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     return ax

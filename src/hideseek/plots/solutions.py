@@ -5,27 +5,27 @@ from __future__ import annotations
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from hideseek.plots.curves import Envelopes
-from hideseek.plots.style import COLOURS, STYLE
+from hideseek.plots.style import COLOURS, STYLE, new_axes
 from hideseek.util.arrays import FloatArray
 
 
 def draw_mechanism(table: FloatArray, title: str, ax: Axes | None = None) -> Axes:
     """The probability of every release given the input, [input, release], as an image."""
     with mpl.rc_context(STYLE):
-        axes = own_axes() if ax is None else ax
+        axes = new_axes() if ax is None else ax
         image = axes.imshow(table, cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
         axes.figure.colorbar(image, ax=axes, label="probability of the release")
         axes.set(title=title, xlabel="release", ylabel="input")
+        axes.locator_params(integer=True)
     return axes
 
 
 def draw_curve(curve: Envelopes, ax: Axes | None = None) -> Axes:
     """The most privacy for every budget, with the certified band between the envelopes."""
     with mpl.rc_context(STYLE):
-        axes = own_axes() if ax is None else ax
+        axes = new_axes() if ax is None else ax
         budget = np.linspace(curve.budget[0], curve.budget[-1], 400)
         lower = curve.lower(budget)
         axes.fill_between(budget, lower, curve.upper(budget), color=COLOURS[0], alpha=0.25, linewidth=0)
@@ -34,8 +34,3 @@ def draw_curve(curve: Envelopes, ax: Axes | None = None) -> Axes:
         axes.set(xlabel="quality loss allowed", ylabel="privacy", xlim=(0, None), ylim=(0, None))
         axes.set_title("The most privacy that any mechanism can give")
     return axes
-
-
-def own_axes() -> Axes:
-    """Axes of a new figure, which no window keeps."""
-    return Figure(figsize=(6.4, 4.2), layout="constrained").add_subplot()

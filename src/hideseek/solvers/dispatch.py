@@ -45,12 +45,10 @@ def solve(
     ----------
     game
         One game, or several that one mechanism is for.
-    tolerance
-        The optimality gap at which to stop.
+    tolerance, time_limit
+        The optimality gap at which to stop; seconds, after which the round under way is the last.
     method
         A :class:`Method` or its name; by default what suits the game.
-    time_limit
-        Seconds, after which the round under way is the last.
     progress
         Called after every round with the bounds so far as text, the rounds, and 0, as their number is not known; see
         :func:`hideseek.util.progress.bar`.

@@ -17,7 +17,6 @@ from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 import numpy as np
-from safetensors.numpy import save
 
 from hideseek.errors import HideseekError, broken_rule, without_value
 from hideseek.util.private_files import read_plain_file, write_privately
@@ -80,6 +79,8 @@ class FileKind(Generic[Document]):
 
     def sealed(self, document: Document, tensors: Mapping[str, Any]) -> bytes:
         """The file of a document, whose checksum is still blank, and tensors."""
+        from safetensors.numpy import save  # here, because a device only reads, and starts without it
+
         arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
         unsigned = save(arrays, {"hideseek": msgspec.json.encode(document).decode()})
         return unsigned.replace(BLANK.encode(), hashlib.sha256(unsigned).hexdigest().encode(), 1)

@@ -120,8 +120,7 @@ def read_traces(path: str | os.PathLike[str], *, format: str | None = None) -> p
         told_apart_by=way,
     )
     troubles = [f"{skipped} of {read + skipped} rows could not be read, the first: {first}"] if skipped else []
-    if passed_over:
-        troubles.append(f"{len(passed_over)} files were passed over, the first: {passed_over[0]}")
+    troubles += [f"{len(passed_over)} files were passed over, the first: {passed_over[0]}"] if passed_over else []
     if troubles:
         warnings.warn("; ".join(troubles) + ".", TraceWarning, stacklevel=3)
     return table

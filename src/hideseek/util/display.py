@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 
 from hideseek.util.harmless import visible
 
@@ -38,6 +37,17 @@ def html_table(title: str, facts: Mapping[str, object]) -> str:
     return "\n".join(["<table>", f"<caption>{shown(title)}</caption>", *rows, "</table>"])
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words.
+
+    >>> counted(1, "user"), counted(2, "user")
+    ('1 user', '2 users')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def shown(value: object) -> str:
     """A value as text that commands neither a browser nor the order of reading."""
+    from html import escape  # here, so that a device starts without it
+
     return escape(visible(str(value)))

@@ -7,7 +7,6 @@ import fcntl
 import os
 import re
 import stat
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,7 +43,9 @@ def write_privately(path: Path, content: bytes) -> None:
 
 def write_into(folder: int, path: Path, content: bytes) -> os.stat_result:
     """Replace a file of this open folder, even if its path leads elsewhere by now; returns the new file's status."""
-    handle, name = tempfile.mkstemp(UNFINISHED, f".{path.name}.", path.parent)
+    from tempfile import mkstemp  # here, so that a device starts without it
+
+    handle, name = mkstemp(UNFINISHED, f".{path.name}.", path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from hideseek.errors import broken_rule
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 NANOSECONDS = {
     "W": 604_800 * 10**9,
@@ -70,9 +73,11 @@ def checked_step(step: str | timedelta, owner: str) -> timedelta:
     """
     rule = 'a length of time of a microsecond or more, such as "5min"'
     if isinstance(step, timedelta) and step == step:  # pandas' NaT is not equal to itself
-        length = Fraction(timedelta(step.days, step.seconds, step.microseconds) // timedelta(microseconds=1)) * 1000
+        length: Fraction | int = (
+            timedelta(step.days, step.seconds, step.microseconds) // timedelta(microseconds=1) * 1000
+        )
     elif isinstance(step, str) and len(step) <= LONGEST:
-        length = nanoseconds(step) or Fraction(0)
+        length = nanoseconds(step) or 0
     else:
         raise broken_rule("step", owner, rule, repr(step))
     if not NANOSECONDS["us"] <= length < LARGEST:
@@ -82,6 +87,8 @@ def checked_step(step: str | timedelta, owner: str) -> timedelta:
 
 def nanoseconds(text: str) -> Fraction | None:
     """The nanoseconds that a text stands for, None where it is no length of time."""
+    from fractions import Fraction  # here, so that a device starts without it
+
     iso = ISO.fullmatch(text)
     if iso:
         return sum((Fraction(number) * NANOSECONDS[unit] for unit, number in iso.groupdict("0").items()), Fraction(0))

@@ -12,7 +12,7 @@ import pandas as pd
 from hideseek.experiments.reproduction.numbers import LAST, MIDDLE, Optimum
 from hideseek.model.regions import Grid
 from hideseek.util.arrays import FloatArray
-from hideseek.util.display import html_table
+from hideseek.util.display import counted, html_table
 
 EXACT = 1e-9  # what is computed exactly may be off by rounding only
 CERTIFIED = 1e-6  # of a probability, to which the programs are solved
@@ -71,7 +71,7 @@ class Reproduction:
 
     def __repr__(self) -> str:
         passed = sum(one.passed for one in self.findings)
-        return f"Reproduction on {len(self.users)} users: {passed} of {len(self.findings)} findings hold"
+        return f"Reproduction on {counted(len(self.users), 'user')}: {passed} of {len(self.findings)} findings hold"
 
     def _repr_html_(self) -> str:
         return html_table(repr(self), {one.name: f"{one.verdict}: {one.figure}" for one in self.findings})

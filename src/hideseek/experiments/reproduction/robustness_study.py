@@ -110,10 +110,9 @@ def robustness(
     [4, 4]
     """
     owner = "robustness"
-    days = numbers_of_days(days)
+    days, workers = numbers_of_days(days), worker_count(workers, owner)
     whole_number(attacked, "attacked", owner, least=2)
     whole_number(seed, "seed", owner, least=0)
-    workers = worker_count(workers, owner)
     table = check_traces(traces, owner)
     local = table.assign(tracked_at=table["tracked_at"] + ahead_of_utc(clock, owner))
     users = [own for _, own in local.groupby("user_id")]

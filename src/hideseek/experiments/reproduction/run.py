@@ -67,10 +67,8 @@ def reproduce(
     >>> found.transition.query("route == 'unknown'")["privacy"].round(6).tolist()
     [0.0, 0.5, 0.556485]
     """
-    budgets, compared = (
-        [scalar(budget, name, "reproduce") for budget in values]
-        for name, values in (("budgets", budgets), ("compared", compared))
-    )
+    budgets = [scalar(budget, "budgets", "reproduce") for budget in budgets]
+    compared = [scalar(budget, "compared", "reproduce") for budget in compared]
     if len(set(budgets)) < 2:
         raise broken_rule("budgets", "reproduce", "two or more different ones", budgets)
     if not compared or not set(compared) <= set(budgets) - {0.0}:

@@ -9,7 +9,7 @@ import pytest
 
 from hideseek import Codebook, Device, LiveDevice, load_plan, load_profile
 
-FILES = Path(__file__).parents[1] / "data" / "0.1.0"
+FILES = Path(__file__).parent / "data" / "0.1.0"
 TOLD_LAST = "2026-01-05T08:12:00+01:00"  # in the last step that both devices answered, at home
 NEXT = "2026-01-05T08:15:00+01:00"
 ELSEWHERE = (46.55, 6.57)

@@ -38,3 +38,8 @@ def test_help_imports_no_library_for_numbers_nor_what_needs_one(words):
 
 def test_importing_hideseek_imports_nothing_heavy():
     assert not imported("import hideseek") & set(HEAVY)
+
+
+def test_a_device_starts_without_what_it_needs_later_or_never():
+    later = {"csv", "fractions", "html", "pyproj", "safetensors", "tempfile"}
+    assert not imported("import hideseek.device.codebook_device") & (later | set(HEAVY) - {"msgspec", "numpy"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -138,6 +139,23 @@ def test_bad_input_is_told_in_a_line_before_any_work(run, city, tmp_path, words,
     assert not list(tmp_path.iterdir())
 
 
+NOT_INSTALLED = """
+import sys
+
+missing = sys.argv.pop(1)
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == missing:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+from hideseek.cli import main
+
+main()
+"""
+
+
 @pytest.mark.parametrize(
     ("missing", "words", "said"),
     [
@@ -145,10 +163,10 @@ def test_bad_input_is_told_in_a_line_before_any_work(run, city, tmp_path, words,
         ("s3fs", ("--out", "s3://bucket/o"), "s3fs"),
     ],
 )
-def test_a_package_that_is_not_installed_is_named(run, city, tmp_path, monkeypatch, missing, words, said):
-    monkeypatch.setitem(sys.modules, missing, None)
-    status, out, _ = run("fleet", city, *words, "--json")
-    told = json.loads(out)
-    assert (status, told["error"]) == (2, "MissingExtraError")
+def test_a_package_that_is_not_installed_is_named(city, tmp_path, missing, words, said):
+    command = [sys.executable, "-c", NOT_INSTALLED, missing, "fleet", city, *words, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["error"]) == (2, "MissingExtraError")
     assert said in told["message"]
     assert not list(tmp_path.iterdir())
