@@ -45,5 +45,5 @@ def test_a_codebook_has_the_bytes_that_it_always_had(name, profile, budget, tmp_
 
 def test_a_plan_has_the_bytes_that_it_always_had(tmp_path):
     game = BeliefGame.of(COMMUTER, privacy="hamming", quality="hamming", budget=0.125)
-    hs.save_plan(game, hs.plan(game, outlook="plain"), tmp_path / "plain.plan")
+    hs.save_plan(game, hs.plan(game, outlook="plain"), path=tmp_path / "plain.plan")
     assert (tmp_path / "plain.plan").read_bytes() == (GOLDEN / "plain.plan").read_bytes()
