@@ -146,7 +146,7 @@ def test_a_floor_may_need_a_place_that_only_the_second_access_knows(path):
 
 @pytest.fixture
 def plan_file(tmp_path):
-    save_plan(*stay_at_home(), tmp_path / "me.plan")
+    save_plan(*stay_at_home(), path=tmp_path / "me.plan")
     return "me.plan"
 
 

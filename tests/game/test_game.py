@@ -151,7 +151,9 @@ def test_bad_numbers_are_refused_by_name_rule_and_value(prior, d_p, d_q, budget,
     assert isinstance(caught.value, HideseekError)
 
 
-@pytest.mark.parametrize("differ", ["hamming", hamming(), lambda guess, truth: guess != truth], ids=str)
+@pytest.mark.parametrize(
+    "differ", ["hamming", hamming(), lambda guess, truth: guess != truth], ids=["name", "metric", "function"]
+)
 def test_a_prior_takes_a_metric_as_a_name_a_metric_or_a_function(differ):
     game = Game.from_prior(PRIOR, privacy=differ, quality=differ, budget=0.1)
     assert (game.error == Game.from_prior(PRIOR, privacy=GOOD, quality=GOOD, budget=0.1).error).all()

@@ -12,7 +12,7 @@ PROGRAM = f"""
 import sys
 import hideseek.storage.documents, hideseek.storage.sealed_file, hideseek.util.display
 from hideseek.model.regions import Grid, Places
-Grid(0.0, 1.0, 0.0, 1.0, 4, 4).nearest(0.5, 0.5), Places([0.0, 0.1], [0.0, 0.1]).locate([0.1], [0.2])
+Grid(0.0, 1.0, 0.0, 1.0, rows=4, columns=4).nearest(0.5, 0.5), Places([0.0, 0.1], [0.0, 0.1]).locate([0.1], [0.2])
 print([name for name in {HEAVY} if name in sys.modules])
 """
 

@@ -199,17 +199,14 @@ def attack(
         it exposed. And how the person moves.
     adversary
         What the guesses rest on.
-    privacy
-        The metric of the error; a codebook has its own.
-    accesses
-        How long the run is.
-    walks, seed
-        How many walks to simulate where the exposed sequences cannot be enumerated, and their seed.
+    privacy, accesses
+        The metric of the error, where a codebook has its own; and how long the run is.
+    walks, seed, progress
+        How many walks to simulate where the exposed sequences cannot be enumerated, and their seed; called with what is
+        being done, how much is done and how much there is.
     window
         How many releases before the current access the window adversary remembers: by default those that the codebook
         remembers, else none.
-    progress
-        Called with what is being done, how much is done and how much there is.
 
     Returns
     -------
@@ -220,8 +217,6 @@ def attack(
     ------
     ParameterError
         Where an argument breaks its rule: an adversary with nothing to guess, or a window for another than 'window'.
-    SizeError
-        Where the run would not fit in memory.
 
     Examples
     --------

@@ -26,6 +26,7 @@ from hideseek.designing.stage_layout import StageLayout
 from hideseek.errors import SolverError, broken_rule
 from hideseek.game.game import budget_too_small
 from hideseek.metrics.named import MetricLike, as_metric
+from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
 from hideseek.planning.planner import Planner
@@ -41,6 +42,7 @@ PACE = 0.2  # how far it is moved at a time, at first
 ROUNDS = 300  # of mixing until it is given up
 ROUGH = 1e-3  # change of the distribution in one access at which runs after a gap are cut while tables still change
 
+OWNER = "design"
 NO_USUAL: Usual = (np.zeros((0, 0), np.int64), np.zeros((0, 0)))
 
 
@@ -73,14 +75,12 @@ def design(
         The adversary's error and the quality loss: a metric, its name, or a matrix [place, place].
     budget : float
         The most quality that an access may lose on average, in the unit of ``quality``.
-    first_stages : int, optional
+    first_stages, gaps : int, optional
         Accesses with tables of their own, by default two after everything to be seen was exposed; then one repeats.
-    gaps : int
-        The longest gap with tables of its own, in accesses; 1 is none.
-    choice : {"uninformative", "plain"}
-        Among optimal tables the one that reveals the least about the next target, or the solver's own.
-    farsighted : Planner, optional
-        Chooses by what the future is worth to it, and may trade privacy now for it.
+        And the longest gap with tables of its own, in accesses; 1 is none.
+    choice, farsighted : {"uninformative", "plain"}, Planner
+        Among optimal tables the one that reveals the least about the next target, or the solver's own. Or the planner
+        chooses by what the future is worth to it, and may trade privacy now for it.
     workers, progress : int, callable, optional
         Processes, by default one per core; called with what is solved, how many games are done, and of how many.
 
@@ -96,38 +96,38 @@ def design(
 
     Raises
     ------
-    BudgetError
-        Where no mechanism keeps the budget; ``least`` is the least that one loses.
     ParameterError
-        Where an argument breaks its rule, such as a profile that changes with the time of day.
-    SizeError
-        Where the histories would not fit in memory, or the design would take too long.
-    SolverError
-        Where the budget cannot be kept at every access, by rounding.
+        Where an argument breaks its rule; a BudgetError where no mechanism keeps the budget, a SizeError where the
+        histories would not fit in memory.
 
     Examples
     --------
-    >>> from hideseek.model.markov import MarkovProfile
     >>> profile, differ = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]]), 1 - np.eye(2)
     >>> codebook = design(profile, Scenario.past_present(1), privacy=differ, quality=differ, budget=0.1)
     >>> len(codebook.stages), bool(codebook.deployed.worst_loss <= 0.1)
     (4, True)
     """
-    owner = "design"
-    chain = homogeneous(profile, scenario, owner)
-    layout = StageLayout.of(scenario, *stage_counts(chain, scenario, first_stages, gaps, owner))
-    choice = one_of(Choice, choice, "choice", owner)
-    refuse_short_sight(farsighted, owner)
-    d_p, d_q = as_metric(privacy, "privacy", chain, owner), as_metric(quality, "quality", chain, owner)
-    games = HistoryGames.of(chain, scenario, d_p, d_q, scalar(budget, "budget", owner), farsighted)
-    return _Designer(layout, HistorySolver(games, choice, worker_count(workers, owner), progress)).codebook()
+    chain = homogeneous(profile, scenario, OWNER)
+    layout = StageLayout.of(scenario, *stage_counts(chain, scenario, first_stages, gaps, OWNER))
+    choice = one_of(Choice, choice, "choice", OWNER)
+    games = games_of(chain, scenario, privacy, quality, budget, farsighted)
+    return _Designer(layout, HistorySolver(games, choice, worker_count(workers, OWNER), progress)).codebook()
 
 
-def refuse_short_sight(planner: Planner | None, owner: str) -> None:
-    """Refuse a planner that does not look ahead."""
-    if planner is not None and not (isinstance(planner, Planner) and len(planner.cuts)):
+def games_of(
+    chain: MarkovProfile,
+    scenario: Scenario,
+    privacy: MetricLike,
+    quality: MetricLike,
+    budget: float,
+    farsighted: Planner | None,
+) -> HistoryGames:
+    """The games of a design, once what was given is known to be right."""
+    if farsighted is not None and not (isinstance(farsighted, Planner) and len(farsighted.cuts)):
         rule = "a Planner that looks ahead, or None"
-        raise broken_rule("farsighted", owner, rule, getattr(planner, "outlook", type(planner).__name__))
+        raise broken_rule("farsighted", OWNER, rule, getattr(farsighted, "outlook", type(farsighted).__name__))
+    d_p, d_q = as_metric(privacy, "privacy", chain, OWNER), as_metric(quality, "quality", chain, OWNER)
+    return HistoryGames.of(chain, scenario, d_p, d_q, scalar(budget, "budget", OWNER), farsighted)
 
 
 class _Designer:

@@ -109,12 +109,7 @@ class BeliefGame:
         if d_q.looks_back:
             rule = "a metric of the place and its release"
             raise broken_rule("quality", owner, rule, "one that looks at earlier ones")
-        limit = scalar(budget, "budget", owner)
-        states, start, error, cost, moves = matrices(profile, scenario, d_p, d_q, limit)
-        return cls(
-            profile, scenario, privacy=d_p, quality=d_q, budget=limit,
-            states=states, start=start, error=error, cost=cost, moves=moves,
-        )  # fmt: skip
+        return with_matrices(profile, scenario, d_p, d_q, scalar(budget, "budget", owner))
 
     def belief(self, belief: npt.ArrayLike, owner: str = "BeliefGame") -> FloatArray:
         """A distribution over the states, checked."""
@@ -138,9 +133,8 @@ class BeliefGame:
         0.25
         """
         belief = self.belief(belief)
-        return Game(
-            self.error * belief, self.cost * belief[:, None], budget=self.budget, mass=belief, inputs=self.states
-        )
+        error, cost = self.error * belief, self.cost * belief[:, None]
+        return Game(error, cost, budget=self.budget, mass=belief, inputs=self.states)
 
     def among(self, belief: FloatArray) -> Game:
         """The game at a belief over the states that are possible, and no others.
@@ -248,10 +242,10 @@ class BeliefGame:
         }
 
 
-def matrices(
+def with_matrices(
     profile: MarkovProfile, scenario: Scenario, privacy: Metric, quality: Metric, budget: float
-) -> tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """The states, their long-run distribution, E, D and the moves; refuse a budget that some state exceeds."""
+) -> BeliefGame:
+    """The game with its states, their distribution, E, D and the moves; refuse a budget that some state exceeds."""
     base = Game.from_scenario(profile, replace(scenario, seen=()), privacy=privacy, quality=quality)
     cost = base.cost / base.mass[:, None]
     least = float(cost.min(axis=1).max())
@@ -262,7 +256,11 @@ def matrices(
         raise BudgetError.breaking("budget", "BeliefGame", rule, budget, least=least)
     refuse_if_too_large(3 * 8 * len(base.inputs) ** 2, f"The moves between {len(base.inputs)} states")
     moves = transported(profile, base.inputs, tuple(scenario.known), scenario.every)
-    return base.inputs, base.mass, frozen(base.error / base.mass), frozen(cost), frozen(moves)
+    error = frozen(base.error / base.mass)
+    return BeliefGame(
+        profile, scenario, privacy=privacy, quality=quality, budget=budget,
+        states=base.inputs, start=base.mass, error=error, cost=frozen(cost), moves=frozen(moves),
+    )  # fmt: skip
 
 
 def in_a_row(known: tuple[int, ...]) -> int:
