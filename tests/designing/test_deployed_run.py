@@ -86,7 +86,7 @@ def test_claims_of_tables_that_tell_the_truth_are_refused():
     risk, none = honest.stages[0].risk(honest.privacy), {"worst_privacy": 0.0, "quality_loss": 0.0}
     with pytest.raises(CodebookError, match="its privacy is"):
         verify(codebook_from(memoryview(forged(honest, 0, **none))))
-    with pytest.raises(CodebookError, match="better than its stages"):
+    with pytest.raises(CodebookError, match="exceed those of its stages"):
         codebook_from(memoryview(forged(honest, honest.repeating, settled=False)))
     with pytest.raises(CodebookError, match="and none that settles"):
         verify(codebook_from(memoryview(forged(honest, honest.repeating, settled=False, **none))))

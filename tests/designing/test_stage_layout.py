@@ -17,10 +17,10 @@ def test_every_stage_remembers_only_what_was_exposed_before_it(name, gaps):
     layout = StageLayout.of(scenario, first_stages=3, gaps=gaps)
     starts = [(0, set()), *((layout.repeating, set(range(-99, 0))),)]
     for number, exposed in starts:
-        follow(layout, number, accesses=exposed)
+        follow(layout, number, exposed)
     for gap, number in enumerate(layout.gaps, start=2):
         last = {offset - gap * scenario.every for offset in scenario.release}
-        follow(layout, number, accesses=last)
+        follow(layout, number, last)
 
 
 def follow(layout, number, exposed):

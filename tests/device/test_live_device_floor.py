@@ -122,7 +122,7 @@ def test_the_floor_withholds_by_public_outputs_alone(tmp_path, words, moves):
 
 def test_a_floor_that_withholds_for_ever_is_refused_with_what_can_be_kept(path):
     with pytest.raises(
-        ParameterError, match=r"'floor' parameter of LiveDevice must be at most 0\.19\d+, what"
+        ParameterError, match=r"'floor' parameter of LiveDevice must be at most 0\.19\d+, the most"
     ) as caught:
         live(path, floor=0.2)
     most = float(str(caught.value).split("at most ")[1].split(",")[0])

@@ -78,7 +78,7 @@ def test_cuts_bound_and_meet_what_value_iteration_finds_on_a_grid():
 @settings(max_examples=10)
 def test_the_future_itself_is_concave_and_positively_homogeneous(seed, factor):
     own = game("line")
-    one, other = beliefs(own, 2, exposed=seed)
+    one, other = beliefs(own, 2, seed)
 
     def value(belief):
         return best_over_histories(own, belief, 2, 0.9)

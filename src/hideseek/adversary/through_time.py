@@ -202,8 +202,7 @@ def attack(
     privacy, accesses
         The metric of the error, where a codebook has its own; and how long the run is.
     walks, seed, progress
-        How many walks to simulate where the exposed sequences cannot be enumerated, and their seed; called with what is
-        being done, how much is done and how much there is.
+        The walks to simulate where the exposed sequences cannot be enumerated, and their seed; told how far it is.
     window
         How many releases before the current access the window adversary remembers: by default those that the codebook
         remembers, else none.

@@ -41,6 +41,7 @@ def main() -> None:
             warnings.simplefilter("always", TraceWarning)
             warnings.showwarning = lambda message, *_, **__: note(f"note: {message}")
             status = app(standalone_mode=False)
+        sys.stdout.flush()  # so that a full one is told, whether Python buffers or not
     except (HideseekError, OSError) as error:
         status = failed(error, str(error))
     except UsageError as error:  # without a message, the help was shown instead
@@ -51,12 +52,14 @@ def main() -> None:
 
 def failed(error: Exception, message: str) -> int:
     """Show what went wrong, and return the exit status."""
-    if "--json" in sys.argv:
-        try:
+    try:
+        if "--json" in sys.argv:
             print_json({"error": type(error).__name__, "message": message})
-        except OSError:  # the standard output is full, and Python would try to write what is left at the end
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        else:
+        sys.stdout.flush()
+    except OSError:  # the standard output is full, and Python would try to write what is left at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    else:
+        if "--json" in sys.argv:
             return 2
     note(("error:", "bold red"), f" {message}")
     return 2

@@ -89,11 +89,6 @@ def design(
     Codebook
         Its tables in whole numbers, with the proof of their privacy and the claims of its deployed run.
 
-    Returns
-    -------
-    Codebook
-        Certified: it keeps its budget, and ``codebook.deployed`` says what it reaches in a run.
-
     Raises
     ------
     ParameterError

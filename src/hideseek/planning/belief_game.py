@@ -79,8 +79,7 @@ class BeliefGame:
             A :class:`MarkovProfile`: the same at all times.
         scenario
             What is protected, by default the current place. The mechanism must know every place that matters and has
-            already been visited, and enough of them that what it knows next follows. What the scenario has ``seen``
-            does not matter: every release is remembered.
+            already been visited, and enough of them that what it knows next follows. All releases count as ``seen``.
         privacy, quality
             The metrics of the adversary's error and of the quality loss.
         budget

@@ -105,8 +105,7 @@ def follow(
     seed
         Of the walks.
     progress
-        Called after every walk with ``"accesses"``, how many are done, and of how many; see
-        :func:`hideseek.util.progress.bar`.
+        Called after every walk with ``"accesses"``, how many are done, and of how many.
 
     Returns
     -------
