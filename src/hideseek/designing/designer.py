@@ -92,8 +92,7 @@ def design(
     Raises
     ------
     ParameterError
-        Where an argument breaks its rule; a BudgetError where no mechanism keeps the budget, a SizeError where the
-        histories would not fit in memory.
+        Where an argument breaks its rule; a BudgetError or SizeError where budget or memory do not suffice.
 
     Examples
     --------
