@@ -32,7 +32,7 @@ class Setting:
     ----------
     profile : MarkovProfile
         How the person moves.
-    privacy, quality : Metric, str, callable or (places, places) array
+    privacy, quality : Metric, str, callable or array_like
         How the adversary's error and the loss of quality are measured.
 
     Raises
