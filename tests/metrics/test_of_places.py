@@ -14,9 +14,7 @@ from hideseek.metrics import (
     hamming,
     squared,
 )
-
-NOTHING = np.empty(0, np.int64)
-D = np.array([[0, 1, 4], [2, 0, 3], [5, 6, 0.0]])
+from tests.support.vectors import NOTHING, D
 
 
 def test_geodesic_distances_are_pyproj_s():

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from pyproj import Geod
 
 from hideseek import Grid, ParameterError, Places
@@ -20,14 +18,7 @@ from hideseek.metrics import (
     squared,
     total,
 )
-
-NOTHING = np.empty(0, np.int64)
-D = np.array([[0, 1, 4], [2, 0, 3], [5, 6, 0.0]])
-vectors = arrays(np.int64, st.tuples(st.integers(1, 5), st.just(2)), elements=st.integers(0, 2))
-
-
-def by_hand(function, left, right):
-    return [[function(tuple(a), tuple(b)) for b in right.tolist()] for a in left.tolist()]
+from tests.support.vectors import NOTHING, D, by_hand, vectors
 
 
 @given(vectors, vectors)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hideseek import Game, Grid, MarkovProfile, PeriodicProfile, Places, Scenario, solve
+from hideseek import Game, MarkovProfile, Scenario, solve
 from hideseek.metrics import hamming
 from hideseek.model import Profile
 from hideseek.model.profile import sample_places, sequence_probability
+from tests.support.profiles import SHOWN
 from tests.support.walks import Commuter
 
 
@@ -34,14 +35,6 @@ def test_sampling_follows_the_distribution_and_the_seed():
     moves = (walks[:, :-1] == 0) & (walks[:, 1:] == 1)
     share = moves.sum() / (walks[:, :-1] == 0).sum()
     assert abs(share - 0.1) <= 5 * np.sqrt(0.1 * 0.9 / 70_000)
-
-
-SHOWN = [
-    MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]], Places([46.5, 46.6], [6.5, 6.6])),
-    MarkovProfile.from_matrix(np.full((30, 30), 1 / 30), Grid(0.0, 1.0, 0.0, 1.0, rows=5, columns=6)),
-    MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]),
-    PeriodicProfile(np.full((4, 3, 3), 1 / 3), steps_a_slot=72, regions=Places([0.0, 0.1, 0.2], [0.0, 0.1, 0.3])),
-]
 
 
 @pytest.mark.parametrize("profile", SHOWN, ids=str)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hideseek.plots.style import COLOURS, STYLE
@@ -37,15 +38,19 @@ def curve_figure(curves: Mapping[str, Envelopes], privacy: str, quality: str) ->
         figure = Figure(figsize=(6.4, 4.2), layout="constrained")
         axes = figure.add_subplot()
         for (name, curve), colour in zip(curves.items(), COLOURS, strict=False):
-            budget = np.linspace(curve.budget[0], curve.budget[-1], 400)
-            lower, upper = curve.lower(budget), curve.upper(budget)
-            axes.fill_between(budget, lower, upper, color=colour, alpha=0.25, linewidth=0)
-            axes.plot(budget, lower, color=colour, label=name)
-            axes.plot(curve.budget, curve.privacy, ".", color=colour, markersize=5)
-        axes.set(
-            xlabel=f"quality loss allowed: {quality}", ylabel=f"privacy: {privacy}", xlim=(0, None), ylim=(0, None)
-        )
-        axes.set_title("The most privacy that any mechanism can give")
-        axes.ticklabel_format(style="sci", scilimits=(-3, 5))
+            draw_envelopes(axes, curve, colour, name)
+        axes.set(xlabel=f"quality loss allowed: {quality}", ylabel=f"privacy: {privacy}")
         axes.legend(frameon=False, loc="lower right")
     return figure
+
+
+def draw_envelopes(axes: Axes, curve: Envelopes, colour: str, name: str = "") -> None:
+    """A curve at the budgets where it is known, and the certified band between them."""
+    budget = np.linspace(curve.budget[0], curve.budget[-1], 400)
+    lower, upper = curve.lower(budget), curve.upper(budget)
+    axes.fill_between(budget, lower, upper, color=colour, alpha=0.25, linewidth=0)
+    axes.plot(budget, lower, color=colour, label=name)
+    axes.plot(curve.budget, curve.privacy, ".", color=colour, markersize=5)
+    axes.set(xlim=(0, None), ylim=(0, None))
+    axes.set_title("The most privacy that any mechanism can give")
+    axes.ticklabel_format(style="sci", scilimits=(-3, 5))

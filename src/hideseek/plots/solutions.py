@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.axes import Axes
 
-from hideseek.plots.curves import Envelopes
+from hideseek.plots.curves import Envelopes, draw_envelopes
 from hideseek.plots.style import COLOURS, STYLE, new_axes
 from hideseek.util.arrays import FloatArray
 
@@ -26,11 +25,6 @@ def draw_curve(curve: Envelopes, ax: Axes | None = None) -> Axes:
     """The most privacy for every budget, with the certified band between the envelopes."""
     with mpl.rc_context(STYLE):
         axes = new_axes() if ax is None else ax
-        budget = np.linspace(curve.budget[0], curve.budget[-1], 400)
-        lower = curve.lower(budget)
-        axes.fill_between(budget, lower, curve.upper(budget), color=COLOURS[0], alpha=0.25, linewidth=0)
-        axes.plot(budget, lower, color=COLOURS[0])
-        axes.plot(curve.budget, curve.privacy, ".", color=COLOURS[0], markersize=5)
-        axes.set(xlabel="quality loss allowed", ylabel="privacy", xlim=(0, None), ylim=(0, None))
-        axes.set_title("The most privacy that any mechanism can give")
+        draw_envelopes(axes, curve, COLOURS[0])
+        axes.set(xlabel="quality loss allowed", ylabel="privacy")
     return axes
