@@ -96,9 +96,9 @@ TWICE = {"name": "sensitive", "arguments": {"factors": {"type": "pairs", "pairs"
 @pytest.mark.parametrize(
     ("call", "kind", "parameter"),
     [
-        (lambda: hs.Grid(0, 1, 0, 1, rows=10**6, columns=10**6), SizeError, ""),
-        (lambda: hs.model.possible_trajectories(CHAIN, range(60)), SizeError, ""),
-        (lambda: hs.planning.follow(PLAYED, hs.plan(PLAYED, outlook="plain"), accesses=10**9), SizeError, ""),
+        (lambda: hs.Grid(0, 1, 0, 1, rows=10**6, columns=10**6), SizeError, "rows, columns"),
+        (lambda: hs.model.possible_trajectories(CHAIN, range(60)), SizeError, "offsets"),
+        (lambda: hs.planning.follow(PLAYED, hs.plan(PLAYED, outlook="plain"), accesses=10**9), SizeError, "accesses"),
         (lambda: hs.solvers.solve_worst_case(LARGE), SizeError, "game"),
         (lambda: hs.solve(LARGE, method="best"), ParameterError, "method"),
         (lambda: hs.MarkovProfile.from_matrix([[1.0, 0.0], [0.0, 1.0]]).stationary, ReducibleError, "matrix"),

@@ -56,8 +56,8 @@ class HideseekError(Exception):
     Attributes
     ----------
     parameter, owner : str
-        The parameter whose value broke a rule, and the function or class that it belongs to; empty where no rule was
-        broken, or where no one parameter is to blame.
+        The parameter whose value broke a rule (or several, separated by commas), and the function or class that it
+        belongs to. Both are empty where no rule was broken; a SizeError names the parameter only.
     rule : str
         What the value must be.
     value : str
@@ -200,7 +200,7 @@ def without_value(error: HideseekError) -> str:
     >>> without_value(broken_rule("traces", "fit", "in two places", "only place 7", "Use smaller ones."))
     "The 'traces' parameter of fit must be in two places. Use smaller ones."
     """
-    if not error.parameter:  # no value of a caller's stands in it
+    if not error.owner:  # its sentence is not that of a broken rule, and repeats no value of a caller's
         return str(error)
     stated = requirement(error.parameter, error.owner, error.rule)
     return f"{stated} {error.hint}" if error.hint else stated

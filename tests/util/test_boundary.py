@@ -499,7 +499,7 @@ def test_what_was_never_exposed_is_refused(exposed):
 @pytest.mark.parametrize("size", [10**30, 10**400])
 def test_a_size_beyond_all_floats_is_refused(size):
     with pytest.raises(hs.errors.SizeError) as refused:
-        refuse_if_too_large(size, "This")
+        refuse_if_too_large(size, "This", parameter="people")
     assert refused.value.needed == size
 
 

@@ -41,6 +41,7 @@ from hideseek import (
 )
 from hideseek.adversary import attack
 from hideseek.cli.inputs import places_from
+from hideseek.errors import SizeError
 from hideseek.experiments import compare, study
 from hideseek.experiments.user_days import CITY
 from hideseek.game.game import Game
@@ -414,6 +415,8 @@ def go_off(bombs: Bombs, folder: Path) -> None:
             said = str(bomb(folder))
         except HideseekError as error:
             said = str(error)
+            if isinstance(error, SizeError) and not all((error.parameter, error.rule, error.value, error.hint)):
+                said = f"a SizeError with an empty field: {said}"
         except Exception as error:  # noqa: BLE001
             said = f"unexpected {type(error).__name__}: {error}"
         sys.stdout.write(json.dumps([name, said, time.process_time() - begin]) + "\n")

@@ -62,7 +62,7 @@ class Run:
         self.reach = max(self.ahead, *(max(*own.target, *own.quality, *own.release) for own in scenarios))
         steps = self.accesses * self.every
         what = f"A run of {self.accesses} accesses over {places} places"
-        refuse_if_too_large(steps * (STEP_SIZE + 48 * places), what, "Look at a shorter run.")
+        refuse_if_too_large(steps * (STEP_SIZE + 48 * places), what, "Look at a shorter run.", parameter="accesses")
         self._aims: dict[tuple[int, tuple[int, ...]], Aim] = {}
         self._likely: tuple[tuple[int, int, bytes, bytes], FloatArray] | None = None
 
@@ -130,9 +130,8 @@ class Run:
         if key not in self._aims:
             places = self.profile.places
             truths, index = distinct(self.places_at(step, times), places)
-            refuse_if_too_large(
-                8 * places ** len(times) * (len(truths) + len(times) + AT_ONCE), "What is to be guessed"
-            )
+            needed = 8 * places ** len(times) * (len(truths) + len(times) + AT_ONCE)
+            refuse_if_too_large(needed, "What is to be guessed", parameter="scenario")
             d_p = self.privacy.between(product(places, len(times)), truths, NOTHING)
             self._aims[key] = Aim(gather(index, len(truths)), index, encoded(truths, places), d_p)
         return self._aims[key]

@@ -35,7 +35,7 @@ def moved(profile: Profile, states: IntArray, before: Sequence[int], kept: tuple
     following = np.asarray(profile.following(pasts, step))[index.ravel()]
     origin, place = np.nonzero(following)
     needed = 8 * (4 * following.size + len(origin) * (len(kept) + 6))
-    refuse_if_too_large(needed, f"The moves of a hidden state of {len(kept)} places")
+    refuse_if_too_large(needed, f"The moves of a hidden state of {len(kept)} places", parameter="scenario")
     columns = [(*before, 0).index(offset) for offset in kept]
     after, which = np.unique(np.c_[states[origin], place][:, columns], axis=0, return_inverse=True)
     leads = np.zeros(following.shape, np.int64)

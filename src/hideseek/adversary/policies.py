@@ -37,7 +37,8 @@ def against_policy(run: Run, window: int, *, walks: int = WALKS, seed: int = 0) 
     whole_number(seed, "seed", "attack", least=0)
     places, pasts = run.profile.places, (run.symbols + 1) ** window
     size = places * run.symbols
-    refuse_if_too_large(8 * 4 * PARTS * pasts * size, f"What may be seen in a window of {window} releases")
+    what = f"What may be seen in a window of {window} releases"
+    refuse_if_too_large(8 * 4 * PARTS * pasts * size, what, parameter="window")
     shown = np.zeros((PARTS * pasts, size))
     for read, weight, _ in read_sequences(run, walks, seed):
         part = np.arange(len(weight)) % PARTS

@@ -35,11 +35,12 @@ def refuse_many(run: Run, walks: int) -> None:
     """Refuse more walks than could be kept, or would end, before anything is done for them."""
     count = enumerable(run)
     if not count:
-        refuse_if_too_large(WALK_SIZE * walks, f"What is found on {walks} walks", "Ask for fewer walks.")
+        what = f"What is found on {walks} walks"
+        refuse_if_too_large(WALK_SIZE * walks, what, "Ask for fewer walks.", parameter="walks")
     at_once = min(max(BATCH // (run.end * run.profile.places), 1), AT_ONCE)
     seconds = PASS * run.end * ((count or walks) / at_once)
     what = f"A run of {run.accesses} accesses on {walks} walks"
-    refuse_if_too_long(seconds, what, "Ask for fewer 'accesses' or 'walks'.")
+    refuse_if_too_long(seconds, what, "Ask for fewer 'accesses' or 'walks'.", parameter="accesses, walks")
 
 
 def read_sequences(run: Run, walks: int, seed: int) -> Iterator[tuple[Forward, FloatArray, int]]:

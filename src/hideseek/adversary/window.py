@@ -109,7 +109,8 @@ def remembered(run: Run, window: int | None) -> tuple[list[tuple[int, ...]], lis
 def exposing(run: Run, access: int, joint: RememberedJoint) -> RememberedJoint:
     """The joint distribution with the releases of an access."""
     drawn, count = product(run.symbols, len(run.release)), len(joint.releases)
-    refuse_if_too_large(32 * joint.mass.size * len(drawn), "The joint distribution of states and releases")
+    what = "The joint distribution of states and releases"
+    refuse_if_too_large(32 * joint.mass.size * len(drawn), what, parameter="window")
     pasts = np.c_[np.repeat(joint.releases, len(drawn), axis=0), np.tile(drawn, (count, 1))]
     after = RememberedJoint(joint.move, joint.mass, (*joint.moments, *run.times(access, run.release)), pasts)
     seen = after.at(run.times(access, run.kind(access).scenario.seen))

@@ -85,7 +85,7 @@ class Predictive:
     def start(self, sequences: int) -> IntArray:
         """Nothing was released yet: -1."""
         count = whole_number(sequences, "sequences", "Predictive.start", least=0)
-        refuse_if_too_large(8 * count, f"The states of {count} sequences", FEWER)
+        refuse_if_too_large(8 * count, f"The states of {count} sequences", FEWER, parameter="count")
         return np.full(count, -1)
 
     def tables(self, state: IntArray) -> tuple[FloatArray, IntArray]:
@@ -199,7 +199,7 @@ class DeltaLocationSet:
     def start(self, sequences: int) -> FloatArray:
         """Before anything is exposed, the belief is the long-run distribution."""
         count = whole_number(sequences, "sequences", "DeltaLocationSet.start", least=0)
-        refuse_if_too_large(8 * count * self.symbols, f"The beliefs of {count} sequences", FEWER)
+        refuse_if_too_large(8 * count * self.symbols, f"The beliefs of {count} sequences", FEWER, parameter="count")
         return np.tile(self.profile.stationary, (count, 1))
 
     def likely(self, state: FloatArray) -> BoolArray:

@@ -177,7 +177,9 @@ class Access:
             ends = np.cumsum(np.bincount(index, minlength=len(kept))).tolist()
             combinations = product(places, len(scenario.release))
             refuse_if_too_large(
-                8 * count * len(self.known) * len(combinations), "The joint distribution of places and releases"
+                8 * count * len(self.known) * len(combinations),
+                "The joint distribution of places and releases",
+                parameter="scenario",
             )
             history, known = np.indices((count, len(self.inputs))).reshape(2, -1)
             released = stage.distributions(joint.histories[order][history], self.inputs[known])

@@ -216,7 +216,8 @@ class Stage:
         numbers = guessed * (2 * len(scenario.target) + 3 * targets) + released * 2 * len(scenario.release)
         numbers += wanted * released * ((count if looks_back else 1) + len(scenario.quality) + 2)
         numbers += (5 * entries + count * (2 * targets + guessed)) * released
-        refuse_if_too_large(8 * numbers, f"The worth of a stage of {count} histories over {places} places")
+        what = f"The worth of a stage of {count} histories over {places} places"
+        refuse_if_too_large(8 * numbers, what, parameter="scenario")
 
     def risk(self, privacy: Metric) -> float:
         """The prior risk: the expected error of an adversary who has seen nothing, where the stage was made for."""

@@ -43,9 +43,11 @@ def stage_counts(
         raise broken_rule("first_stages", owner, rule, first_stages)
     gaps = whole_number(gaps, "gaps", owner) if looks_back(scenario) else 1
     what = f"A design of {least + gaps} stages over {profile.places} places"
-    refuse_if_too_large(STAGE * profile.places * (least + gaps), what, "Ask for fewer 'gaps' or 'first_stages'.")
+    way_out = "Ask for fewer 'gaps' or 'first_stages'."
+    refuse_if_too_large(STAGE * profile.places * (least + gaps), what, way_out, parameter="gaps, first_stages")
     apart = least + gaps * (gaps + 1) // 2  # accesses, from the one before to each of the stages
-    refuse_many_moves(apart * scenario.every, "Ask for fewer 'gaps', or a scenario with a smaller 'every'.")
+    way_out = "Ask for fewer 'gaps', or a scenario with a smaller 'every'."
+    refuse_many_moves(apart * scenario.every, way_out, parameter="gaps, scenario")
     refuse_many_histories(profile, scenario)
     return least + 2 if first_stages is None and scenario.seen else least, gaps
 
@@ -62,4 +64,4 @@ def refuse_many_histories(profile: MarkovProfile, scenario: Scenario) -> None:
     histories = possible_ways(profile, len(scenario.seen))
     what = f"A design for about {histories:.3g} histories and {ways:.3g} ways through {profile.places} places"
     way_out = "Remember, know or protect fewer places in 'scenario', or use fewer places."
-    refuse_if_too_large(8 * ways * (length + EXPOSED * histories), what, way_out)
+    refuse_if_too_large(8 * ways * (length + EXPOSED * histories), what, way_out, parameter="scenario")

@@ -260,7 +260,8 @@ def refuse_long_study(
     refuse_too_long(accesses, max(places))
     seconds = expected_seconds(places * len(shares), accesses, outlooks, workers)
     what = f"A study of {len(days)} users at {len(shares)} budgets in {accesses} accesses"
-    refuse_if_too_long(seconds, what, "Ask for fewer 'users', 'budgets' or 'accesses'.")
+    way_out = "Ask for fewer 'users', 'budgets' or 'accesses'."
+    refuse_if_too_long(seconds, what, way_out, parameter="users, budgets, accesses")
     if expect is not None:
         expect(seconds)
 

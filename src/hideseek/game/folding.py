@@ -50,7 +50,8 @@ def fold_scenario(
     guessed, released = places ** len(scenario.target), places ** len(scenario.release)
     entries = guessed * (len(targets) + len(inputs)) + released * (len(wanted) + 2 * len(inputs))
     entries += 8 * guessed * released  # what a solver keeps for every guess and release
-    refuse_if_too_large(8 * entries, f"A game of {len(inputs)} inputs over {places} places in this scenario")
+    what = f"A game of {len(inputs)} inputs over {places} places in this scenario"
+    refuse_if_too_large(8 * entries, what, parameter="scenario")
     guesses, releases = product(places, len(scenario.target)), product(places, len(scenario.release))
     d_p = as_metric(privacy, "privacy", profile, OWNER).between(guesses, targets, np.empty(0, np.int64))
     d_q = as_metric(quality, "quality", profile, OWNER).between(wanted, releases, np.array(seen, dtype=np.int64))

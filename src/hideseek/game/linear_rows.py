@@ -98,7 +98,8 @@ class LinearRows:
         whole_number(releases, "releases", owner)
         own = sparse_matrix(block, "block", owner)
         entries = 16 * releases * max(own.nnz, *own.shape)
-        refuse_if_too_large(entries, f"LinearRows for each of {releases} releases", "Use fewer releases.")
+        what = f"LinearRows for each of {releases} releases"
+        refuse_if_too_large(entries, what, "Use fewer releases.", parameter="releases")
         largest = abs(own).max(axis=1).toarray().ravel()
         own = sparse.csr_array(sparse.diags_array(1 / np.where(largest > 0, largest, 1.0)) @ own)
         total = own.sum(axis=1)

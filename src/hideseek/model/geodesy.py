@@ -39,7 +39,7 @@ def distances(regions: Regions) -> FloatArray:
     array([[     0., 111319.],
            [111319.,      0.]])
     """
-    refuse_if_too_large(48 * len(regions) ** 2, f"The distances of {len(regions)} places")
+    refuse_if_too_large(48 * len(regions) ** 2, f"The distances of {len(regions)} places", parameter="regions")
     latitude, longitude = regions.centres.T
     first, second = np.triu_indices(len(latitude), 1)
     between = EARTH.inv(longitude[first], latitude[first], longitude[second], latitude[second])[2]

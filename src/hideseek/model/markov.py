@@ -92,7 +92,7 @@ class MarkovProfile(LearnedProfile):
             raise broken_rule("matrix", owner, "rows that sum to 1", f"{total[worst, 0]:g} in row {worst}")
         if regions is not None and len(regions) != len(table):
             raise broken_rule("regions", owner, f"{len(table)} places, one per row of 'matrix'", len(regions))
-        refuse_large_chain(len(table), len(table), int(np.count_nonzero(table)))
+        refuse_large_chain(len(table), len(table), int(np.count_nonzero(table)), "matrix")
         return profile_from_kernel(np.arange(len(table))[:, None], table / total, regions, step, "matrix", owner)
 
     @classmethod
@@ -226,11 +226,12 @@ def counted_kernel(
     if places**order >= 2**62:
         raise broken_rule("order", owner, f"low enough to number the tuples of {places} places", order)
     if smoothing and order > 1:
-        refuse_if_too_large(8 * places ** (order + 1), f"a smoothed chain of order {order} over {places} places")
+        what = f"a smoothed chain of order {order} over {places} places"
+        refuse_if_too_large(8 * places ** (order + 1), what, parameter="order")
         states = product(places, order)
     else:
         states = np.unique(np.vstack([moves[:, :-1], moves[:, 1:]]), axis=0)
-    refuse_large_chain(len(states), places, len(states) * places if smoothing else len(moves))
+    refuse_large_chain(len(states), places, len(states) * places if smoothing else len(moves), "regions, order")
     kernel = np.zeros((len(states), places))
     np.add.at(kernel, (state_index(states, moves[:, :-1], places), moves[:, -1]), 1.0)
     total = kernel.sum(axis=1, keepdims=True)
@@ -252,10 +253,10 @@ def state_index(states: IntArray, vectors: IntArray, places: int) -> IntArray:
     return index
 
 
-def refuse_large_chain(states: int, places: int, moves: int) -> None:
+def refuse_large_chain(states: int, places: int, moves: int, parameter: str) -> None:
     """Refuse a chain whose tables, or whose long-run distribution, would not fit in memory."""
     needed = 8 * (states * (2 * places + 3 * states) + 5 * moves)
-    refuse_if_too_large(needed, f"A chain of {states} states over {places} places")
+    refuse_if_too_large(needed, f"A chain of {states} states over {places} places", parameter=parameter)
 
 
 def state_chain(states: IntArray, kernel: FloatArray) -> sparse.csr_array:
@@ -292,7 +293,7 @@ def long_run_distribution(chain: sparse.csr_array, states: IntArray, parameter: 
         trap = ~np.isin(component, left)
         raise reducible(np.unique(states[trap, -1]).tolist(), parameter, owner)
     size = len(states)
-    refuse_if_too_large(3 * 8 * size**2, f"The long-run distribution of {size} states")
+    refuse_if_too_large(3 * 8 * size**2, f"The long-run distribution of {size} states", parameter=parameter)
     system = chain.toarray().T - np.eye(size)
     system[-1] = 1
     try:

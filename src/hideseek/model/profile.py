@@ -92,7 +92,8 @@ def sample_places(profile: Profile, steps: int, *, count: int = 1, seed: int = 0
     whole_number(count, "count", "sample")
     whole_number(seed, "seed", "sample", least=0)
     what = f"{count} walks of {steps} steps over {profile.places} places"
-    refuse_if_too_large(8 * count * (steps + 3 * profile.places), what, "Draw fewer or shorter ones at a time.")
+    way_out = "Draw fewer or shorter ones at a time."
+    refuse_if_too_large(8 * count * (steps + 3 * profile.places), what, way_out, parameter="steps, count")
     generator = np.random.default_rng(seed)
     walks = np.zeros((count, steps), np.int64)
     for time in range(steps):

@@ -121,7 +121,8 @@ class Grid(_ByCentre):
                 raise broken_rule(names, "Grid", f"degrees with {-limit} <= low < high <= {limit}", (low, high))
         for name in ("rows", "columns"):
             object.__setattr__(self, name, whole_number(getattr(self, name), name, "Grid"))
-        refuse_if_too_large(64 * self.rows * self.columns, f"A grid of {self.rows} x {self.columns} cells")
+        what = f"A grid of {self.rows} x {self.columns} cells"
+        refuse_if_too_large(64 * self.rows * self.columns, what, parameter="rows, columns")
         for name in ("south", "north", "west", "east"):
             object.__setattr__(self, name, float(getattr(self, name)))
 

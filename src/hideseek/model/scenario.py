@@ -89,7 +89,7 @@ class Scenario:
         (-1, 0)
         """
         memory = whole_number(memory, "memory", "Scenario.past_present", least=0)
-        refuse_if_too_large(OFFSET * memory, f"A memory of {memory} releases")
+        refuse_if_too_large(OFFSET * memory, f"A memory of {memory} releases", parameter="memory")
         past = tuple(range(-memory, 0))
         if protect not in ("location", "transition"):
             raise broken_rule("protect", "Scenario.past_present", "'location' or 'transition'", repr(protect))
@@ -120,7 +120,7 @@ class Scenario:
         ((-3, -2, -1, 0), (-3,), (-3, 0))
         """
         every = whole_number(every, "every", "Scenario.in_between")
-        refuse_if_too_large(OFFSET * every, f"A target of {every} places between two accesses")
+        refuse_if_too_large(OFFSET * every, f"A target of {every} places between two accesses", parameter="every")
         return cls(target=tuple(range(-every, 1)), seen=(-every,), known=(-every, 0), every=every)
 
     @property

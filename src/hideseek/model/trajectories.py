@@ -111,7 +111,7 @@ def possible_trajectories(profile: Profile, offsets: Iterable[int]) -> Trajector
         length = longest_run(wanted)
         ways = possible_ways(profile, length)
         what = f"A distribution over {ways:.10g} trajectories up to offset {wanted[-1]}"
-        refuse_if_too_large(8 * ways * length, what)
+        refuse_if_too_large(8 * ways * length, what, parameter="offsets")
     _, sequences, probability = continued(profile, np.zeros((1, 0), np.int64), wanted[0] - 1, wanted)
     return Trajectories(wanted, sequences, probability=probability)
 
@@ -132,9 +132,8 @@ def continued(
         pasts, index = np.unique(sequences[:, sequences.shape[1] - width :], axis=0, return_inverse=True)
         distribution = profile.following(pasts, offset)
         count = int(np.count_nonzero(distribution, axis=1)[index.ravel()].sum())
-        refuse_if_too_large(
-            count * 8 * (len(kept) + 9), f"A distribution over {count} trajectories up to offset {offset}"
-        )
+        what = f"A distribution over {count} trajectories up to offset {offset}"
+        refuse_if_too_large(count * 8 * (len(kept) + 9), what, parameter="offsets")
         past, place = np.nonzero(distribution)
         row, move = pairs_with_equal(index.ravel(), past, len(pasts))
         origin, sequences = origin[row], np.c_[sequences[row], place[move]]
@@ -159,9 +158,14 @@ def longest_run(offsets: Iterable[int]) -> int:
     return max(Counter(offset - number for number, offset in enumerate(sorted(offsets))).values())
 
 
-def refuse_many_moves(steps: int, hint: str = "Use offsets that are closer, or accesses that are less rare.") -> None:
+def refuse_many_moves(
+    steps: int,
+    hint: str = "Use offsets that are closer, or accesses that are less rare.",
+    *,
+    parameter: str = "offsets",
+) -> None:
     """Refuse to follow a profile for so many steps, one by one."""
-    refuse_if_too_long(MOVE * steps, f"Following a profile for {steps} steps", hint)
+    refuse_if_too_long(MOVE * steps, f"Following a profile for {steps} steps", hint, parameter=parameter)
 
 
 def merged(sequences: IntArray, probability: FloatArray) -> tuple[IntArray, FloatArray]:

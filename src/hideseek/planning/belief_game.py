@@ -253,7 +253,8 @@ def with_matrices(
             f"at least {least!r}, the least loss at the place where that is largest, as it may be all that is believed"
         )
         raise BudgetError.breaking("budget", "BeliefGame", rule, budget, least=least)
-    refuse_if_too_large(3 * 8 * len(base.inputs) ** 2, f"The moves between {len(base.inputs)} states")
+    what = f"The moves between {len(base.inputs)} states"
+    refuse_if_too_large(3 * 8 * len(base.inputs) ** 2, what, parameter="scenario")
     moves = transported(profile, base.inputs, tuple(scenario.known), scenario.every)
     error = frozen(base.error / base.mass)
     return BeliefGame(

@@ -168,8 +168,8 @@ def found_on(done: list[Walk], game: BeliefGame, planner: Planner, accesses: int
 def refuse_too_long(accesses: int, states: int, walks: int = WALKS) -> None:
     """Refuse more accesses than :func:`follow` could keep in memory, or reach the end of, before anything is done."""
     played, what = walks * (SETTLING + -(-accesses // walks)), f"{accesses} accesses over {states} states"
-    refuse_if_too_large(8 * 3 * played * states, what, "Ask for fewer accesses.")
-    refuse_if_too_long(seconds_of(played, states), what, "Ask for fewer accesses.")
+    refuse_if_too_large(8 * 3 * played * states, what, "Ask for fewer accesses.", parameter="accesses")
+    refuse_if_too_long(seconds_of(played, states), what, "Ask for fewer accesses.", parameter="accesses")
 
 
 @dataclass(frozen=True, eq=False)

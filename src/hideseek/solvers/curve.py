@@ -172,7 +172,7 @@ def trade_off(
 
 def refuse_many_points(count: int) -> None:
     """Refuse more points than can be compared: every line is held against every point."""
-    refuse_if_too_large(32 * count**2, f"A curve of {count} points", "Ask for fewer points.")
+    refuse_if_too_large(32 * count**2, f"A curve of {count} points", "Ask for fewer points.", parameter="budgets")
 
 
 def upper_hull(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -30,7 +30,7 @@ def full_program(problem: Alternatives) -> Claim:
     games = problem.games
     inputs, releases = games[0].cost.shape
     entries = sum(game.error.size for game in games) * releases
-    refuse_if_too_large(3 * 12 * entries, f"The full program with {entries} non-zeros")
+    refuse_if_too_large(3 * 12 * entries, f"The full program with {entries} non-zeros", parameter="game")
     each = sparse.eye_array(releases)
     several = problem.objective is Objective.MINIMUM
     height = len(games) * releases

@@ -175,7 +175,7 @@ def interior_point(
     height, releases = program.objective.shape
     rows = program.thin.shape[0] + len(program.full)
     what = f"An interior point over {releases} releases with {rows} rows each"
-    refuse_if_too_large(8 * releases * (6 * height**2 + 12 * rows), what)
+    refuse_if_too_large(8 * releases * (6 * height**2 + 12 * rows), what, parameter="game")
     point = start(program)
     best, least, since = point, np.inf, 0
     for count in range(ROUNDS):

@@ -149,7 +149,7 @@ def profile_from(document: _ProfileFile) -> MarkovProfile:
     lengths = {len(state) for state in document.states}
     if len(lengths) != 1 or 0 in lengths:
         raise broken_rule("states", owner, "tuples of one length", f"the lengths {sorted(lengths)}")
-    refuse_large_chain(len(document.states), len(regions), len(document.transitions))
+    refuse_large_chain(len(document.states), len(regions), len(document.transitions), "path")
     states = np.array(document.states, dtype=np.int64)
     kernel = np.zeros((len(states), len(regions)))
     for state, place, probability in document.transitions:

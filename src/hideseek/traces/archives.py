@@ -70,9 +70,8 @@ def size_of(stream: IO[bytes]) -> int:
 def fitting(stream: IO[bytes]) -> IO[bytes] | UnusableFileError:
     """The stream of a file that memory can hold."""
     try:
-        refuse_if_too_large(
-            READING * size_of(stream), f"reading its {size_of(stream)} bytes", "Cut it into several files."
-        )
+        what, way_out = f"reading its {size_of(stream)} bytes", "Cut it into several files."
+        refuse_if_too_large(READING * size_of(stream), what, way_out, parameter="path")
     except SizeError as error:
         return UnusableFileError(without_value(error).rstrip("."))
     return stream

@@ -99,7 +99,7 @@ def city_people(people: int = 1, *, seed: int = 0) -> tuple[Person, ...]:
     """
     whole_number(people, "people", "city_people")
     whole_number(seed, "seed", "city_people", least=0)
-    refuse_if_too_large(PERSON * people, f"A city of {people} people", "Ask for fewer.")
+    refuse_if_too_large(PERSON * people, f"A city of {people} people", "Ask for fewer.", parameter="people")
     city = _stream(seed, 0)
     offices = [_corner("work", near) for near in city.normal(SIDE / 2, 0.15 * SIDE, (OFFICES, 2))]
     around = city.normal(SIDE / 2, 0.25 * SIDE, (len(KINDS), SPOTS_A_KIND, 2))
@@ -150,7 +150,8 @@ def synthetic_city(people: int = 1, *, days: int = 14, seed: int = 0) -> pd.Data
     whole_number(days, "days", "synthetic_city")
     whole_number(seed, "seed", "synthetic_city", least=0)
     needed = people * (PERSON + FIX * MINUTES_A_DAY * days)
-    refuse_if_too_large(needed, f"The traces of {people} people on {days} days", "Ask for fewer at a time.")
+    what = f"The traces of {people} people on {days} days"
+    refuse_if_too_large(needed, what, "Ask for fewer at a time.", parameter="people, days")
     # By name: person-1000 sorts before person-101.
     inhabitants = sorted(enumerate(city_people(people, seed=seed)), key=lambda item: item[1].user_id)
     traces = [_trace(_stream(seed, 2, index), person, days) for index, person in inhabitants]

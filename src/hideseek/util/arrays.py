@@ -36,7 +36,9 @@ def product(places: int, length: int) -> IntArray:
     >>> product(2, 2).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
-    refuse_if_too_large(8 * length * places**length, f"All vectors of {length} of {places} places")
+    refuse_if_too_large(
+        8 * length * places**length, f"All vectors of {length} of {places} places", parameter="scenario"
+    )
     return np.indices((places,) * length).reshape(length, places**length).T.astype(np.int64)
 
 

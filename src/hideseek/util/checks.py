@@ -33,7 +33,8 @@ def nonnegative(value: npt.ArrayLike, parameter: str, owner: str, ndim: int) -> 
     """
     rule = f"an array of {ndim} dimension{'s' * (ndim > 1)} with finite numbers >= 0"
     if isinstance(value, np.ndarray):  # a broadcast array may be far larger than the memory that it takes
-        refuse_if_too_large(8 * value.size, f"The '{parameter}' parameter of {owner}, of the shape {value.shape},")
+        what = f"The '{parameter}' parameter of {owner}, of the shape {value.shape},"
+        refuse_if_too_large(8 * value.size, what, parameter=parameter)
     try:
         array = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as error:
