@@ -24,17 +24,17 @@ def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
     facts = json.loads(out)
     assert facts["labels"] == str(Path("all", "labels.parquet").absolute())
     table = pd.read_parquet(facts["labels"])
-    assert table["budget"].tolist() == ["20%", "100000"] * 4
+    assert table["asked"].tolist() == ["20%", "100000"] * 4
     assert (facts["users"], facts["codebooks"], facts["reused"], facts["unusable"]) == (4, 8, 0, 0)
     assert facts["told_apart_by"] == "column"
     assert facts["kept"] == pytest.approx(table["kept"].mean())
     assert facts["seconds"] == pytest.approx(table["seconds"].sum() / 4)
     row = table.iloc[6]
     assert run("learn", city, "--user", row["user"], "--grid", "1x2", "--out", "p.json")[0] == 0
-    book = json.loads(run("design", "p.json", "--budget", row["budget"], "--out", "p.hideseek", "--json")[1])
+    book = json.loads(run("design", "p.json", "--budget", row["asked"], "--out", "p.hideseek", "--json")[1])
     assert Path("all", row["codebook"]).read_bytes() == Path("p.hideseek").read_bytes()
     assert (row["bytes"], row["places"]) == (Path("p.hideseek").stat().st_size, book["places"])
-    assert (row["budget_value"], row["worst_loss"]) == (book["budget"], book["deployed"]["worst_loss"])
+    assert (row["budget"], row["worst_loss"]) == (book["budget"], book["deployed"]["worst_loss"])
     optimality_gaps = [1 - stage["privacy"] / stage["bound"] for stage in book["stages"]]
     assert row["optimality_gap"] == pytest.approx(max(optimality_gaps), abs=1e-12)
     label = json.loads(run("evaluate", "p.hideseek", "p.json", "--json")[1])

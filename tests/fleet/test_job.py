@@ -30,7 +30,7 @@ def test_a_design_that_fails_does_not_take_the_others_with_it(monkeypatch):
     start = time.perf_counter()
     results = protect("person-000", ONE, replace(JOB, budgets=("20%", "40%")))
     assert sum(row.seconds for row, _ in results) <= time.perf_counter() - start
-    assert [(row.budget, row.reason, row.bytes) for row, _ in results] == [
+    assert [(row.asked, row.reason, row.bytes) for row, _ in results] == [
         ("20%", "HiGHS refuses the program.", None),
         ("40%", None, len(results[1][1])),
     ]
@@ -44,7 +44,7 @@ def test_every_option_of_a_job_reaches_the_codebook():
     assert (book.step, book.scenario, len(book.gaps)) == ("20min", Scenario.past_present(2), 1)
     assert (book.privacy.name, book.quality.name) == ("distance", "Hamming")
     busiest = MarkovProfile.fit(ONE, Grid.covering(ONE, rows=1, columns=2), step="20min").stationary.max()
-    assert row.budget_value == pytest.approx(0.3 * (1 - busiest))  # always the busiest place: that tells nothing
+    assert row.budget == pytest.approx(0.3 * (1 - busiest))  # always the busiest place: that tells nothing
 
 
 def test_an_unexpected_error_is_told_by_its_name_alone(monkeypatch):

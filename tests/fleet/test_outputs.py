@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -47,6 +48,20 @@ def test_a_job_is_another_by_any_of_its_options_and_by_the_release(name, tmp_pat
         pass
 
 
+def test_a_folder_begun_by_another_release_says_which_and_what_to_do(tmp_path):
+    (tmp_path / "done").mkdir()
+    (tmp_path / "done" / "ann.json").touch()
+    about = json.loads(outputs.Outputs(tmp_path, JOB).about) | {"schema": 2, "hideseek": "0.1.0"}
+    (tmp_path / "fleet.json").write_text(json.dumps(about))
+    with (
+        pytest.raises(ParameterError, match=r"hideseek 0\.1\.0, where") as refused,
+        outputs.Outputs(tmp_path, JOB).taken(),
+    ):
+        pass
+    assert refused.value.hint.endswith("with the release of hideseek it was begun with.")
+    assert (tmp_path / "done" / "ann.json").exists()
+
+
 def test_a_folder_that_does_not_tell_its_job_holds_another_one(tmp_path):
     (tmp_path / "done").mkdir()
     (tmp_path / "done" / "ann.json").touch()
@@ -61,7 +76,7 @@ def test_who_lacks_anything_that_was_written_is_not_finished(tmp_path, monkeypat
     own = outputs.Outputs(tmp_path, JOB)
 
     def finish(user):
-        row = FleetRow(user=user, fixes=1, privacy_metric="hamming", budget="20%", bytes=3)
+        row = FleetRow(user=user, fixes=1, privacy_metric="hamming", asked="20%", bytes=3)
         own.finish(user, "digest", [(row, b"abc")])
 
     def finished():

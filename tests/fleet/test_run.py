@@ -285,7 +285,7 @@ def quick(monkeypatch):
     """Fleets without any solving: every user has a codebook of a few bytes, made in this process."""
 
     def protected(user, traces, job):
-        row = FleetRow(user=user, fixes=len(traces), privacy_metric="hamming", budget="20%", kept=0.5, seconds=0.0)
+        row = FleetRow(user=user, fixes=len(traces), privacy_metric="hamming", asked="20%", kept=0.5, seconds=0.0)
         return [(msgspec.structs.replace(row, bytes=len(book_of(user))), book_of(user))]
 
     monkeypatch.setattr(running, "protect", protected)

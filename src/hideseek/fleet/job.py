@@ -95,7 +95,7 @@ class Job:
 
     @property
     def designs(self) -> tuple[tuple[str, str], ...]:
-        """Privacy metric and budget of every design of a user."""
+        """Privacy metric and budget, as it was asked for, of every design of a user."""
         return tuple(product(self.privacy, map(str, self.budgets)))
 
 
@@ -113,6 +113,7 @@ def plain_budget(text: str, owner: str) -> str:
 class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One design of one user in the table of labels; its numbers are those of a codebook and of its label.
 
+    ``asked`` is the budget as the job has it, such as 20%; ``budget`` is the number, in the unit of the quality metric.
     ``optimality_gap`` is the largest of the codebook's stages, for the distribution that each was made for; ``seconds``
     are CPU time; ``reason`` says why there is no codebook.
     """
@@ -122,8 +123,8 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     places: int | None = None
     privacy_metric: str | None = None
     quality_metric: str | None = None
-    budget: str | None = None
-    budget_value: float | None = None
+    asked: str | None = None
+    budget: float | None = None
     window: float | None = None
     filter: float | None = None
     filter_low: float | None = None
@@ -184,12 +185,12 @@ def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
     except Exception as error:  # noqa: BLE001
         yield msgspec.structs.replace(row, reason=reason_of(error)), b""
         return
-    for privacy, budget in job.designs:
+    for privacy, asked in job.designs:
         named_row = msgspec.structs.replace(
-            row, places=profile.places, privacy_metric=privacy, quality_metric=job.quality, budget=budget
+            row, places=profile.places, privacy_metric=privacy, quality_metric=job.quality, asked=asked
         )
         try:
-            content = designed(profile, job, privacy, budget)
+            content = designed(profile, job, privacy, asked)
             codebook = codebook_from(memoryview(content))  # verified, and what a device will read
             numbers = numbers_of(codebook, evaluate(codebook, profile))
         except Exception as error:  # noqa: BLE001
@@ -198,18 +199,18 @@ def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
             yield msgspec.structs.replace(named_row, **numbers, bytes=len(content)), content
 
 
-def designed(profile: MarkovProfile, job: Job, privacy: str, budget: str) -> bytes:
+def designed(profile: MarkovProfile, job: Job, privacy: str, asked: str) -> bytes:
     """The file of the codebook."""
     scenario = Scenario.past_present(job.memory)
     d_p, d_q = (metric_of(MetricName(name), regions_of(profile)) for name in (privacy, job.quality))
-    allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
-    return design(profile, scenario, privacy=d_p, quality=d_q, budget=allowed, gaps=job.gaps, workers=1).content
+    budget = budget_through_time(asked, profile, scenario, d_p, d_q, "design")
+    return design(profile, scenario, privacy=d_p, quality=d_q, budget=budget, gaps=job.gaps, workers=1).content
 
 
 def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:
     """The columns of a row that a codebook and its label fill."""
     numbers: dict[str, float | int] = {
-        "budget_value": codebook.budget,
+        "budget": codebook.budget,
         "worst_loss": codebook.deployed.worst_loss,
         "worst_loss_given_all": label.worst_loss_given_all,
     }

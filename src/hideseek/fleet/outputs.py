@@ -28,7 +28,7 @@ from hideseek.util.private_files import UNFINISHED
 if TYPE_CHECKING:  # takes long to import
     import pyarrow as pa
 
-SCHEMA = 2
+SCHEMA = 3
 LONGEST = 100  # characters of a user in a file name
 NAMED = 5  # users in an error
 PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
@@ -103,13 +103,15 @@ class Outputs:
         if differ:
             got = "; ".join(f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for" for name in differ)
             way_out = "Give another folder, or the options it was begun with."
+            if "hideseek" in differ or "schema" in differ:  # its table may have other columns
+                way_out = "Give another folder, or continue this one with the release of hideseek it was begun with."
             raise broken_rule("out", "fleet", ONE_JOB, got, way_out)
         return True
 
     def finish(self, user: str, digest: str, results: Sequence[Result]) -> None:
         """Write all that belongs to a user, and at last that it is there; what other traces gave goes first."""
         self.folder.remove(mark_name(user))
-        books = {(row.privacy_metric, row.budget): content for row, content in results if content}
+        books = {(row.privacy_metric, row.asked): content for row, content in results if content}
         for design in self.job.designs:
             if design in books:
                 self.folder.write(codebook_name(user, *design), books[design])
@@ -118,7 +120,7 @@ class Outputs:
         rows = [
             msgspec.structs.replace(
                 row,
-                codebook=codebook_name(user, row.privacy_metric, row.budget),
+                codebook=codebook_name(user, row.privacy_metric, row.asked),
                 sha256=hashlib.sha256(book).hexdigest(),
             )
             if book
@@ -188,9 +190,9 @@ def mark_name(user: str) -> str:
     return f"done/{file_name(user)}.json"
 
 
-def codebook_name(user: str, privacy: str | None, budget: str | None) -> str:
+def codebook_name(user: str, privacy: str | None, asked: str | None) -> str:
     """The codebook of a user by one of the designs."""
-    return f"codebooks/{privacy}-{budget}/{file_name(user)}.hideseek"
+    return f"codebooks/{privacy}-{asked}/{file_name(user)}.hideseek"
 
 
 def file_name(user: str) -> str:
