@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hideseek import solve
+from hideseek import Game, MarkovProfile, Places, Scenario, solve
+from hideseek.metrics import distance
 from hideseek.solvers import trade_off
 from tests.support.games import euclid_game
 
@@ -30,3 +32,18 @@ def test_a_plot_is_drawn_on_the_axes_given_or_on_new_ones(name):
 def test_the_picture_of_a_solution_is_its_table():
     image = SOLUTION.plot().images[0]
     assert (image.get_array() == SOLUTION.mechanism.table).all()
+
+
+def test_plots_and_texts_have_the_units_of_the_metrics():
+    places = Places([46.5, 46.51, 46.52], [6.6, 6.61, 6.63])
+    profile = MarkovProfile.from_matrix(np.full((3, 3), 1 / 3), regions=places)
+    game = Game.from_scenario(profile, Scenario.sporadic(), privacy="euclid", quality="squared")
+    solution, curve = solve(game), trade_off(game)
+    assert solution.plot().get_title("left") == f"Privacy {solution.privacy:.4g} m, of at most {solution.bound:.4g} m"
+    axes = curve.plot()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("quality loss allowed (m²)", "privacy (m)")
+    assert f"quality loss {solution.quality_loss:.6g} of {game.budget:.6g} m²" in repr(solution)
+    assert f"prior risk {game.prior_risk:.6g} m" in repr(game)
+    assert repr(curve).splitlines()[0].endswith(" m")
+    metres = distance(places)
+    assert Game.from_prior([0.5, 0.3, 0.2], privacy=metres, quality="hamming", budget=1).privacy_unit == "m"

@@ -18,6 +18,7 @@ from hideseek.planning.planner import Planner
 from hideseek.planning.simulation import FOR_WHOM, Foresight
 from hideseek.solvers.certificate import relative_gap
 from hideseek.solvers.solution import Solution
+from hideseek.util.display import measured
 from hideseek.util.estimates import Estimate
 
 HABITS = "It reveals where its user goes and how. Anyone who has it knows as much as the strongest adversary."
@@ -25,18 +26,18 @@ HABITS = "It reveals where its user goes and how. Anyone who has it knows as muc
 
 def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> Iterable[tuple[str, str]]:
     """A solution in plain words."""
-    yield "privacy, certified", f"{solution.privacy:.6g} {d_p.unit}".strip()
-    yield "no mechanism exceeds", f"{solution.bound:.6g} {d_p.unit}".strip()
+    yield "privacy, certified", measured(solution.privacy, d_p.unit)
+    yield "no mechanism exceeds", measured(solution.bound, d_p.unit)
     if solution.within < solution.bound:
-        yield "none within the radius exceeds", f"{solution.within:.6g} {d_p.unit}".strip()
+        yield "none within the radius exceeds", measured(solution.within, d_p.unit)
         yield "the radius costs at most", f"{solution.optimality_gap:.2%} of the bound"
         gap = relative_gap(solution.privacy, solution.within, game.prior_risk)
         yield "optimality gap within it", f"{gap:.1e} ({solution.status})"
     else:
         yield "optimality gap", f"{solution.optimality_gap:.1e} ({solution.status})"
-    yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
+    yield "quality loss", f"{solution.quality_loss:.6g} of {measured(game.budget, d_q.unit)}"
     yield "one more unit of loss adds", f"{solution.price:.3g}"
-    yield "prior risk (no release)", f"{game.prior_risk:.6g} {d_p.unit}".strip()
+    yield "prior risk (no release)", measured(game.prior_risk, d_p.unit)
     yield "solved by", f"{solution.method}, {solution.iterations} round{'s' * (solution.iterations != 1)}"
 
 

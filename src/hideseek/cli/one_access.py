@@ -26,6 +26,7 @@ from hideseek.cli.options import (
 from hideseek.cli.terminal import print_json, print_label, print_table, say
 from hideseek.errors import broken_rule
 from hideseek.util.choices import MetricName
+from hideseek.util.display import measured
 from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
@@ -190,7 +191,7 @@ def solve_command(
         return
     facts = [*solution_words(solution, game, d_p, d_q)]
     if radius is not None:
-        facts.append(("radius", f"{radius:.6g} {d_q.unit}".strip()))
+        facts.append(("radius", measured(radius, d_q.unit)))
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
     for what, path in files.items():
         if path is not None:

@@ -30,7 +30,7 @@ from hideseek.util.arrays import FloatArray, IntArray, unlabelled
 from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, labelled, nonnegative, one_of, scalar
 from hideseek.util.choices import MetricName
-from hideseek.util.display import html_table
+from hideseek.util.display import html_table, measured
 
 
 @checked
@@ -53,6 +53,8 @@ class Game:
     guesses, inputs, releases
         What the indices stand for: one row of region numbers for each index, one column for each offset of the
         scenario. By default an index stands for itself.
+    privacy_unit, quality_unit
+        What errors and losses are measured in, such as "m", for texts and figures.
 
     Raises
     ------
@@ -77,6 +79,8 @@ class Game:
     guesses: IntArray = field(default_factory=unlabelled)
     inputs: IntArray = field(default_factory=unlabelled)
     releases: IntArray = field(default_factory=unlabelled)
+    privacy_unit: str = ""
+    quality_unit: str = ""
 
     def __post_init__(self) -> None:
         error = nonnegative(self.error, "error", "Game", 2)
@@ -149,7 +153,9 @@ class Game:
             if size != len(psi):
                 rule = f"a matrix {shape} over the {len(psi)} places of 'prior'"
                 raise broken_rule(name, owner, rule, f"{size} places")
-        return cls(d_p * psi, d_q * psi[:, None], budget=budget, mass=psi)
+        error, cost = d_p * psi, d_q * psi[:, None]
+        p_unit, q_unit = unit_of(privacy), unit_of(quality)
+        return cls(error, cost, budget=budget, mass=psi, privacy_unit=p_unit, quality_unit=q_unit)
 
     @classmethod
     def from_scenario(
@@ -224,25 +230,30 @@ class Game:
         return float(self.cost.sum(axis=0).min())
 
     def __repr__(self) -> str:
-        extra = "" if self.rows is None else f", with {len(self.rows.lower)} extra rows"
-        return (
-            f"Game of {len(self.error)} guesses, {len(self.cost)} inputs and {self.cost.shape[1]} releases{extra}\n"
-            f"  budget {self.budget:.6g}: least possible loss {self.least_loss:.6g}, "
-            f"saturating budget {self.saturation:.6g}; prior risk {self.prior_risk:.6g}"
-        )
+        return summary_of(self)
 
     def _repr_html_(self) -> str:
         return html_table("Game", facts_of(self))
+
+
+def summary_of(game: Game) -> str:
+    """What a terminal shows of a game."""
+    facts, extra = facts_of(game), "" if game.rows is None else f", with {len(game.rows.lower)} extra rows"
+    return (
+        f"Game of {len(game.error)} guesses, {len(game.cost)} inputs and {game.cost.shape[1]} releases{extra}\n"
+        f"  budget {facts['budget']}: least possible loss {facts['least possible loss']}, "
+        f"saturating budget {facts['saturating budget']}; prior risk {facts['prior risk']}"
+    )
 
 
 def facts_of(game: Game) -> dict[str, object]:
     """What a notebook shows of a game."""
     return {
         "guesses, inputs, releases": f"{len(game.error)}, {len(game.cost)}, {game.cost.shape[1]}",
-        "budget": f"{game.budget:.6g}",
-        "least possible loss": f"{game.least_loss:.6g}",
-        "saturating budget": f"{game.saturation:.6g}",
-        "prior risk": f"{game.prior_risk:.6g}",
+        "budget": measured(game.budget, game.quality_unit),
+        "least possible loss": measured(game.least_loss, game.quality_unit),
+        "saturating budget": measured(game.saturation, game.quality_unit),
+        "prior risk": measured(game.prior_risk, game.privacy_unit),
     }
 
 
@@ -257,6 +268,11 @@ def matrix_of(value: MetricLike, parameter: str, places: int, owner: str) -> Flo
     elif callable(value):
         value = from_function(value)
     return over_places(value, places) if isinstance(value, Metric) else nonnegative(value, parameter, owner, 2)
+
+
+def unit_of(value: MetricLike) -> str:
+    """The unit of a metric; a matrix or a function has none."""
+    return value.unit if isinstance(value, Metric) else ""
 
 
 def budget_too_small(budget: float, least: float) -> BudgetError:

@@ -99,8 +99,8 @@ class PeriodicProfile(LearnedProfile):
         weight = scalar(weight, "weight", owner, "a number > 0", least=np.finfo(float).tiny)
         base = MarkovProfile.fit(traces, regions, step=step)
         steps_a_slot = int(steps) // slots
-        what = f"{slots} transition matrices over {base.places} places"
-        refuse_if_too_large(3 * 8 * slots * base.places**2, what, parameter="slots")
+        needed, what = 3 * 8 * slots * base.places**2, f"{slots} transition matrices over {base.places} places"
+        refuse_if_too_large(needed, what, parameter="slots")
         counts = np.zeros((slots, base.places, base.places))
         for place, moment in walks_through(traces, regions, step, owner)[1]:
             together = np.flatnonzero(np.diff(moment) == 1)

@@ -8,7 +8,7 @@ every breakpoint of the curve (which is concave and piecewise linear).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,7 @@ from hideseek.solvers.full_program import safe_mechanism
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import nonnegative, scalar
-from hideseek.util.display import html_table
+from hideseek.util.display import html_table, measured
 from hideseek.util.limits import refuse_if_too_large
 from hideseek.util.progress import Advance
 
@@ -36,7 +36,7 @@ class Curve:
     """Certified points of the curve, sorted by budget, and the envelopes between them.
 
     ``quality_loss`` and ``privacy`` are what the mechanism found at ``budget`` reaches; ``bound`` and ``price`` give
-    the line  bound + price (Q - budget)  above which no mechanism of any budget Q can be.
+    the line  bound + price (Q - budget)  above which no mechanism of any budget Q can be. Units are those of the game.
     """
 
     budget: FloatArray
@@ -44,6 +44,8 @@ class Curve:
     bound: FloatArray
     price: FloatArray
     quality_loss: FloatArray
+    privacy_unit: str = ""
+    quality_unit: str = ""
 
     def lower(self, budget: npt.ArrayLike) -> FloatArray:
         """Privacy that is certainly reached within a budget, by mixing the mechanisms at the points.
@@ -87,20 +89,21 @@ class Curve:
         """
         import pandas as pd
 
-        return pd.DataFrame({field.name: getattr(self, field.name) for field in fields(self)})
+        columns = ("budget", "privacy", "bound", "price", "quality_loss")
+        return pd.DataFrame({name: getattr(self, name) for name in columns})
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Privacy against the budget with the certified band between the envelopes, on axes of your own or new ones."""
         from hideseek.plots.solutions import draw_curve
 
-        return draw_curve(self, ax)
+        return draw_curve(self, privacy_unit=self.privacy_unit, quality_unit=self.quality_unit, ax=ax)
 
     def _facts(self) -> dict[str, object]:
         return {
             "points": len(self.budget),
-            "budget": f"{self.budget[0]:.6g} to {self.budget[-1]:.6g}",
-            "privacy": f"{self.privacy[0]:.6g} to {self.privacy[-1]:.6g}",
-            "envelopes at most apart": f"{self.width:.3g}",
+            "budget": f"{self.budget[0]:.6g} to {measured(self.budget[-1], self.quality_unit)}",
+            "privacy": f"{self.privacy[0]:.6g} to {measured(self.privacy[-1], self.privacy_unit)}",
+            "envelopes at most apart": measured(self.width, self.privacy_unit, 3),
         }
 
     def __repr__(self) -> str:
@@ -240,4 +243,4 @@ class _Points:
     def curve(self) -> Curve:
         budget = np.array(sorted(self.found))
         privacy, bound, price, loss = np.array([self.found[b] for b in budget]).T
-        return Curve(budget, privacy, bound, price, loss)
+        return Curve(budget, privacy, bound, price, loss, self.game.privacy_unit, self.game.quality_unit)

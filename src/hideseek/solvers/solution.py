@@ -12,7 +12,7 @@ from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import Certificate
 from hideseek.solvers.growing_program import Pairs
 from hideseek.util.arrays import FloatArray
-from hideseek.util.display import html_table
+from hideseek.util.display import html_table, measured
 from hideseek.util.sparse import Matrix, dense
 
 if TYPE_CHECKING:
@@ -102,16 +102,21 @@ class Solution:
         """The mechanism as a picture [input, release], on axes of your own or new ones."""
         from hideseek.plots.solutions import draw_mechanism
 
-        title = f"Privacy {self.privacy:.4g}, of at most {self.bound:.4g}"
+        unit = self._first.privacy_unit
+        title = f"Privacy {measured(self.privacy, unit, 4)}, of at most {measured(self.bound, unit, 4)}"
         return draw_mechanism(self.mechanism.table, title, ax)
 
+    @property
+    def _first(self) -> Game:
+        return self.game if isinstance(self.game, Game) else self.game.games[0]
+
     def _facts(self) -> dict[str, object]:
-        budget = self.game.budget if isinstance(self.game, Game) else self.game.games[0].budget
+        game = self._first
         return {
-            "privacy": f"{self.privacy:.6g}",
-            "no mechanism exceeds": f"{self.bound:.6g}",
+            "privacy": measured(self.privacy, game.privacy_unit),
+            "no mechanism exceeds": measured(self.bound, game.privacy_unit),
             "optimality gap": f"{self.optimality_gap:.1e}",
-            "quality loss": f"{self.quality_loss:.6g} of {budget:.6g}",
+            "quality loss": f"{self.quality_loss:.6g} of {measured(game.budget, game.quality_unit)}",
             "status": str(self.status),
             "method": f"{self.method}, {self.iterations} rounds",
         }

@@ -37,6 +37,15 @@ def html_table(title: str, facts: Mapping[str, object]) -> str:
     return "\n".join(["<table>", f"<caption>{shown(title)}</caption>", *rows, "</table>"])
 
 
+def measured(number: float, unit: str, digits: int = 6) -> str:
+    """A number with its unit, where it has one.
+
+    >>> measured(1234.5678, "m"), measured(0.5, "")
+    ('1234.57 m', '0.5')
+    """
+    return f"{number:.{digits}g} {unit}".rstrip()
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things, in words.
 
