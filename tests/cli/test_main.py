@@ -24,9 +24,25 @@ def test_the_version_is_told(run):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("compare", "--grid", "ten", "--data"), "'grid' parameter of compare"),
+        (("study", "--users", "0", "--out"), "'users' parameter of study"),
+        (("reproduce", "--synthetic", "--users", "0", "--out"), "'users' parameter of reproduce"),
+    ],
+)
+def test_an_error_names_the_command_that_has_the_option(run, traces, tmp_path, words, said):
+    assert said in run(*words, traces if words[0] == "compare" else tmp_path / "out")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
         (["learn", "nowhere"], "nowhere"),
-        (["learn", "TRACES", "--user", "nobody"], "'user' parameter"),
-        (["learn", "TRACES", "--grid", "ten"], "'grid' parameter"),
+        (["learn", "TRACES", "--user", "nobody"], "'user' parameter of learn"),
+        (["learn", "TRACES", "--grid", "ten"], "'grid' parameter of learn"),
+        (["design", "TRACES", "--grid", "ten", "--out", "c"], "'grid' parameter of design"),
+        (["fleet", "TRACES", "--box", "1,2,3", "--out", "f"], "'box' parameter of fleet"),
+        (["solve", "TRACES", "--protect", "between"], "'protect' parameter of solve"),
+        (["curve", "TRACES", "--protect", "trajectory"], "'protect' parameter of curve"),
         (["learn", "TRACES", "--grid", "0x5"], "'rows' parameter"),
         (["learn", "TRACES", "--box", "1,2,3"], "'box' parameter"),
         (["learn", "TRACES", "--box", "1,2,3,4"], "around at least one fix"),

@@ -55,6 +55,6 @@ def test_what_lies_between_accesses_is_no_matter_of_one_access():
     for protect in Protect:
         if protect in (Protect.TRAJECTORY, Protect.BETWEEN):
             with pytest.raises(ParameterError, match="Use design or plan, which look at several accesses"):
-                scenario_alone(protect)
+                scenario_alone(protect, "solve")
         else:
-            assert scenario_alone(protect).target == scenario_of_codebook(protect, 0, 1).target
+            assert scenario_alone(protect, "solve").target == scenario_of_codebook(protect, 0, 1).target

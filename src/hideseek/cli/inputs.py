@@ -34,13 +34,13 @@ COARSER, FEW_PLACES = ("8x20", "6x15", "5x12", "4x10", "3x8"), 30
 
 
 def traces_of(
-    source: Path, user: str | None, form: str | None = None, one_person: bool = False
+    source: Path, user: str | None, command: str, form: str | None = None, one_person: bool = False
 ) -> tuple[pd.DataFrame, str]:
     """One user's traces, and who that is."""
     with bar("reading the traces"):
         traces = read_traces(source, format=form)
     if one_person:
-        return check_traces(traces.assign(user_id=source.stem), "learn"), source.stem
+        return check_traces(traces.assign(user_id=source.stem), command), source.stem
     counts = traces["user_id"].value_counts()
     if user is None:
         user = str(counts.index[0])
@@ -50,29 +50,29 @@ def traces_of(
     elif user not in counts.index:
         known = ", ".join(map(str, counts.index[:5]))
         raise broken_rule(
-            "user", "the command", f"one of the {len(counts)} users in {source.name}", user, f"For example {known}."
+            "user", command, f"one of the {len(counts)} users in {source.name}", user, f"For example {known}."
         )
     return traces[traces["user_id"] == user].reset_index(drop=True), user
 
 
-def profile_of(source: Path, user: str | None, grid: str | None, step: str | None) -> MarkovProfile:
+def profile_of(source: Path, user: str | None, grid: str | None, step: str | None, command: str) -> MarkovProfile:
     """A profile from its file, or learned from traces on the spot."""
     if is_profile(source):
         if user or grid or step:
             way_out = "A profile has its own; learn another one."
             raise broken_rule(
-                "user, grid, step", "the command", "given with traces only", f"the profile {source.name}", way_out
+                "user, grid, step", command, "given with traces only", f"the profile {source.name}", way_out
             )
         return load_profile(source)
-    traces, _ = traces_of(source, user)
-    return MarkovProfile.fit(traces, grid_from(grid or GRID, None, traces), step=step or STEP)
+    traces, _ = traces_of(source, user, command)
+    return MarkovProfile.fit(traces, grid_from(grid or GRID, None, traces, command), step=step or STEP)
 
 
 def coarse_profile_of(source: Path, user: str | None, step: str | None) -> MarkovProfile:
     """A profile from traces, on a grid so coarse that comparing a dozen mechanisms takes less than a minute."""
-    traces, _ = traces_of(source, user)
+    traces, _ = traces_of(source, user, "compare")
     for size in (GRID, *COARSER):
-        profile = MarkovProfile.fit(traces, grid_from(size, None, traces), step=step or STEP)
+        profile = MarkovProfile.fit(traces, grid_from(size, None, traces, "compare"), step=step or STEP)
         if profile.places <= FEW_PLACES:
             break
     if size != GRID:
@@ -80,41 +80,43 @@ def coarse_profile_of(source: Path, user: str | None, step: str | None) -> Marko
     return profile
 
 
-def users_from(data: Path | None, users: int, box: str | None, seed: int) -> tuple[str, pd.DataFrame, Grid, str]:
+def users_from(
+    data: Path | None, users: int, box: str | None, seed: int, command: str
+) -> tuple[str, pd.DataFrame, Grid, str]:
     """Whose traces a study takes, in words, with its grid and clock: a synthetic city's where no data is given."""
     if data is None:
-        whole_number(users, "users", "the command")
+        whole_number(users, "users", command)
         return "synthetic people", synthetic_city(max(40, users), days=14, seed=seed), CITY, "0h"
     traces = read_traces(data)
-    grid, clock = (BAY, PACIFIC) if box is None else (grid_from(GRID, box, traces), "0h")
+    grid, clock = (BAY, PACIFIC) if box is None else (grid_from(GRID, box, traces, command), "0h")
     return f"users of {data.name}", traces, grid, clock
 
 
-def grid_from(size: str, box: str | None, traces: pd.DataFrame) -> Grid:
+def grid_from(size: str, box: str | None, traces: pd.DataFrame, command: str) -> Grid:
     """A grid from words such as 10x25 and 37.55,37.85,-122.55,-122.10."""
-    rows, columns = size_from(size)
+    rows, columns = size_from(size, command)
     return (
         Grid.covering(traces, rows=rows, columns=columns)
         if box is None
-        else Grid(*box_from(box), rows=rows, columns=columns)
+        else Grid(*box_from(box, command), rows=rows, columns=columns)
     )
 
 
-def size_from(text: str) -> tuple[int, int]:
+def size_from(text: str, command: str) -> tuple[int, int]:
     """Rows and columns of a grid."""
     try:
         rows, columns = (int(part) for part in text.lower().split("x"))
     except ValueError:
-        raise broken_rule("grid", "the command", "ROWSxCOLUMNS, such as 10x25", repr(text)) from None
+        raise broken_rule("grid", command, "ROWSxCOLUMNS, such as 10x25", repr(text)) from None
     return rows, columns
 
 
-def box_from(text: str) -> tuple[float, float, float, float]:
+def box_from(text: str, command: str) -> tuple[float, float, float, float]:
     """Edges of a grid."""
     try:
         south, north, west, east = (float(part) for part in text.split(","))
     except ValueError:
-        raise broken_rule("box", "the command", "SOUTH,NORTH,WEST,EAST in degrees", repr(text)) from None
+        raise broken_rule("box", command, "SOUTH,NORTH,WEST,EAST in degrees", repr(text)) from None
     return south, north, west, east
 
 
@@ -136,11 +138,11 @@ def metrics_of(profile: MarkovProfile, privacy: MetricName, quality: MetricName)
     return metric_of(privacy, regions), metric_of(quality, regions)
 
 
-def scenario_alone(protect: Protect) -> Scenario:
+def scenario_alone(protect: Protect, command: str) -> Scenario:
     """What is protected when only one access is looked at."""
     if protect in (Protect.TRAJECTORY, Protect.BETWEEN):
         way_out = "Use design or plan, which look at several accesses."
-        raise broken_rule("protect", "the command", "place, next or planned, for one access", str(protect), way_out)
+        raise broken_rule("protect", command, "place, next or planned, for one access", str(protect), way_out)
     if protect is Protect.PLACE:
         return Scenario.sporadic()
     return Scenario.present_future("planned" if protect is Protect.PLANNED else "unknown")
@@ -154,7 +156,7 @@ def scenario_of_codebook(protect: Protect, memory: int, every: int) -> Scenario:
         return Scenario.past_present(memory)
     if protect is Protect.TRAJECTORY:
         return Scenario.past_present(memory, protect="transition")
-    return scenario_alone(protect)
+    return scenario_alone(protect, "design")
 
 
 def scenario_of_plan(protect: Protect, profile: MarkovProfile, every: int) -> Scenario:
@@ -166,15 +168,15 @@ def scenario_of_plan(protect: Protect, profile: MarkovProfile, every: int) -> Sc
         return Scenario(target=(0,), known=known)
     if protect is Protect.TRAJECTORY:
         return Scenario(target=(-1, 0), known=max(known, (-1, 0), key=len))
-    return Scenario(target=(0, 1), known=known) if protect is Protect.NEXT else scenario_alone(protect)
+    return Scenario(target=(0, 1), known=known) if protect is Protect.NEXT else scenario_alone(protect, "plan")
 
 
 def game_of(
-    profile: MarkovProfile, protect: Protect, privacy: MetricName, quality: MetricName
+    profile: MarkovProfile, protect: Protect, privacy: MetricName, quality: MetricName, command: str
 ) -> tuple[Game, Metric, Metric]:
     """The game that the options describe, at its saturating budget, with its metrics."""
     d_p, d_q = metrics_of(profile, privacy, quality)
-    return Game.from_scenario(profile, scenario_alone(protect), privacy=d_p, quality=d_q), d_p, d_q
+    return Game.from_scenario(profile, scenario_alone(protect, command), privacy=d_p, quality=d_q), d_p, d_q
 
 
 def point_line() -> str:

@@ -59,7 +59,7 @@ def reproduce_command(
         raise broken_rule("data and synthetic", "reproduce", "given one at a time", got)
     folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     with bar("reproducing") as advance:
-        source, traces, grid, clock = users_from(data, users, box, seed)
+        source, traces, grid, clock = users_from(data, users, box, seed, "reproduce")
         found = reproduce(traces, grid, users=users, seed=seed, clock=clock, workers=workers, progress=advance)
         own = traces[traces["user_id"].isin(found.names)]
         left = robustness(own, grid, clock=clock, seed=seed, workers=workers, progress=advance)
@@ -139,7 +139,7 @@ def compare_command(
 
     folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     quick = grid is None and not is_profile(source)
-    profile = coarse_profile_of(source, user, step) if quick else profile_of(source, user, grid, step)
+    profile = coarse_profile_of(source, user, step) if quick else profile_of(source, user, grid, step, "compare")
     if profile.places > FEW_PLACES:
         note(f"note: {profile.places} places may take minutes; up to {FEW_PLACES}, one is enough (see --grid of learn)")
     d_p, d_q = metrics_of(profile, privacy, quality)
@@ -203,7 +203,7 @@ def study_command(
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     with bar("studying") as advance:
-        source, traces, grid, clock = users_from(data, users, box, seed)
+        source, traces, grid, clock = users_from(data, users, box, seed, "study")
         found = study(
             traces, grid, users=users, accesses=accesses, privacy=privacy, quality=quality, seed=seed, clock=clock,
             workers=workers, progress=advance, planners=[name.strip() for name in planners.split(",")],
@@ -267,8 +267,8 @@ def fleet_command(
     from hideseek.fleet.run import run_fleet
 
     job = Job(
-        grid=size_from(grid), box=None if box is None else box_from(box), step=step, memory=memory, gaps=gaps,
-        privacy=tuple(privacy), quality=quality, budgets=tuple(budget),
+        grid=size_from(grid, "fleet"), box=None if box is None else box_from(box, "fleet"),
+        step=step, memory=memory, gaps=gaps, privacy=tuple(privacy), quality=quality, budgets=tuple(budget),
     )  # fmt: skip
     try:
         with bar("fleet") as advance:

@@ -105,7 +105,7 @@ def learn(
     from hideseek.model.regions import Hexagons, Regions
     from hideseek.storage.profile_file import save_profile
 
-    traces, who = traces_of(source, user, form, one_person)
+    traces, who = traces_of(source, user, "learn", form, one_person)
     if sum(choice is not None for choice in (places, h3, grid or box)) > 1:
         raise broken_rule("places, h3, grid", "learn", "given one at a time", "several")
     if places is not None:
@@ -113,7 +113,7 @@ def learn(
     elif h3 is not None:
         regions = Hexagons.covering(traces, resolution=h3)
     else:
-        regions = grid_from(grid or GRID, box, traces)
+        regions = grid_from(grid or GRID, box, traces, "learn")
     profile = MarkovProfile.fit(traces, regions, step=step or STEP, order=order, smoothing=smoothing)
     save_profile(profile, profile_path)
     show_profile(profile, who, profile_path, as_json)
@@ -171,8 +171,8 @@ def solve_command(
     from hideseek.model.profile import regions_of
     from hideseek.solvers.dispatch import solve
 
-    profile, scenario = profile_of(source, user, grid, step), scenario_alone(protect)
-    game, d_p, d_q = game_of(profile, protect, privacy, quality)
+    profile, scenario = profile_of(source, user, grid, step, "solve"), scenario_alone(protect, "solve")
+    game, d_p, d_q = game_of(profile, protect, privacy, quality, "solve")
     game = game.with_budget(budget_of(budget, game, "solve"))
     with bar("solving") as advance:
         solution = solve(
@@ -227,7 +227,8 @@ def curve(
 
     if figure is not None and figure.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise broken_rule("figure", "curve", "a file that ends in .png, .pdf or .svg", figure.name)
-    game, d_p, d_q = game_of(profile_of(source, user, grid, step), protect, privacy, quality)
+    profile = profile_of(source, user, grid, step, "curve")
+    game, d_p, d_q = game_of(profile, protect, privacy, quality, "curve")
     budgets = None
     if points is not None:
         refuse_many_points(whole_number(points, "points", "curve", least=2))

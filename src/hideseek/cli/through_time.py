@@ -81,7 +81,7 @@ def design_command(
     from hideseek.game.budget import budget_through_time
 
     path.parent.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
-    profile, scenario = profile_of(source, user, grid, step), scenario_of_codebook(protect, memory, every)
+    profile, scenario = profile_of(source, user, grid, step, "design"), scenario_of_codebook(protect, memory, every)
     d_p, d_q = metrics_of(profile, privacy, quality)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
 
@@ -330,7 +330,7 @@ def plan_command(
 
     path.parent.mkdir(parents=True, exist_ok=True)  # refuse what cannot be written or simulated before the work starts
     whole_number(accesses, "accesses", "plan", least=LEAST)
-    profile = profile_of(source, user, grid, step)
+    profile = profile_of(source, user, grid, step, "plan")
     scenario, (d_p, d_q) = scenario_of_plan(protect, profile, every), metrics_of(profile, privacy, quality)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
     game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)

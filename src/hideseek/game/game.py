@@ -146,10 +146,8 @@ class Game:
         owner = "Game.from_prior"
         psi = distribution(prior, "prior", owner)
         d_p, d_q = matrix_of(privacy, "privacy", len(psi), owner), matrix_of(quality, "quality", len(psi), owner)
-        for name, size, shape in (
-            ("privacy", d_p.shape[1], "[guesses, places]"),
-            ("quality", d_q.shape[0], "[places, releases]"),
-        ):
+        sides = ("privacy", d_p.shape[1], "[guesses, places]"), ("quality", d_q.shape[0], "[places, releases]")
+        for name, size, shape in sides:
             if size != len(psi):
                 rule = f"a matrix {shape} over the {len(psi)} places of 'prior'"
                 raise broken_rule(name, owner, rule, f"{size} places")

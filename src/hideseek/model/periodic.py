@@ -97,8 +97,7 @@ class PeriodicProfile(LearnedProfile):
         if steps % whole_number(slots, "slots", owner):
             raise broken_rule("slots", owner, f"a divisor of the {steps:g} steps of a day", slots)
         weight = scalar(weight, "weight", owner, "a number > 0", least=np.finfo(float).tiny)
-        base = MarkovProfile.fit(traces, regions, step=step)
-        steps_a_slot = int(steps) // slots
+        base, steps_a_slot = MarkovProfile.fit(traces, regions, step=step), int(steps) // slots
         needed, what = 3 * 8 * slots * base.places**2, f"{slots} transition matrices over {base.places} places"
         refuse_if_too_large(needed, what, parameter="slots")
         counts = np.zeros((slots, base.places, base.places))
