@@ -313,7 +313,7 @@ def test_a_row_missing_for_what_can_happen_is_a_typed_error(repeating):
 def test_what_would_not_fit_in_memory_is_refused_before_it_is_made():
     places = 2**20
     table = Table.from_distributions(3, np.array([[0], [3]]), np.eye(3)[:2])
-    stage = Stage(Scenario(target=(-2, -1, 0), known=(0,)), 0, (replace(table, places=places),))
+    stage = Stage(Scenario(target=(-2, -1, 0), known=(0,)), then=0, tables=(replace(table, places=places),))
     zero = np.zeros(1, np.int64)
     prior = Prior((-2, -1, 0), np.zeros((1, 0), np.int64), zero, np.zeros((1, 3), np.int64), np.ones(1))
     with pytest.raises(SizeError, match="GiB"):

@@ -149,3 +149,12 @@ def test_the_table_of_a_curve_has_a_row_per_point():
     assert frame["budget"].tolist() == [0.1, 0.2, 0.3]
     for name in ("privacy", "bound", "price", "quality_loss"):
         np.testing.assert_array_equal(frame[name], getattr(curve, name))
+
+
+@pytest.mark.parametrize("budget", ["x", [[1.0], [1.0, 2.0]], 1j, object()])
+@pytest.mark.parametrize("envelope", ["lower", "upper"])
+def test_a_budget_that_is_no_number_is_refused(envelope, budget):
+    curve = trade_off(euclid_game(2, 2, 0.4), budgets=[0.1, 0.2])
+    with pytest.raises(ParameterError, match=rf"'budget' parameter of Curve\.{envelope} must be numbers") as refused:
+        getattr(curve, envelope)(budget)
+    assert refused.value.parameter == "budget"

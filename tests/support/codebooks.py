@@ -48,7 +48,7 @@ def arbitrary(places, scenario, seed=0):
             known = [offset for offset in own.known if offset <= moment or not own.causal]
             keys = np.array(list(itertools.product(range(places), repeat=len(own.seen) + position + len(known))))
             tables.append(Table.from_distributions(places, keys, generator.dirichlet(np.ones(places), len(keys))))
-        stages.append(Stage(own, min(n + 1, first), tuple(tables)))
+        stages.append(Stage(own, then=min(n + 1, first), tables=tuple(tables)))
     nothing = Deployed(0, True, 0, 0, 0, 0, None, None, 0, 0)
     return Codebook(
         scenario=scenario, places=places, regions=None, step="5min", privacy=from_matrix(D), quality=from_matrix(D**2),

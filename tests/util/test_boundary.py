@@ -116,7 +116,8 @@ def calls(folder):
         "Game": (
             hs.Game,
             {"error": APART / 2, "cost": APART / 2, "budget": 0.1, "rows": t.rows, "mass": belief}
-            | dict.fromkeys(("guesses", "inputs", "releases"), np.array([[0], [1]])),
+            | dict.fromkeys(("guesses", "inputs", "releases"), np.array([[0], [1]]))
+            | {"privacy_unit": "m", "quality_unit": "m"},
         ),
         "Game.from_prior": (
             hs.Game.from_prior,

@@ -45,9 +45,11 @@ from hideseek.errors import SizeError
 from hideseek.experiments import compare, study
 from hideseek.experiments.user_days import CITY
 from hideseek.game.game import Game
+from hideseek.game.linear_rows import LinearRows
 from hideseek.metrics import from_matrix, hamming, sensitive
 from hideseek.model import distances, possible_trajectories
 from hideseek.planning import BeliefGame, follow
+from hideseek.solvers.curve import Curve
 from hideseek.storage.profile_file import is_profile
 from hideseek.traces.city import city_people
 
@@ -192,6 +194,11 @@ def constant(*shape: int) -> np.ndarray:
     return np.broadcast_to(np.float64(0.5), shape)
 
 
+def curve() -> Curve:
+    """That of a small game."""
+    return trade_off(Game.from_prior([0.5, 0.5], privacy=HAMMING, quality=HAMMING, budget=0.1), budgets=[0.1, 0.2])
+
+
 def codebook() -> object:
     """A small one."""
     return designed(Scenario.past_present(1))
@@ -329,6 +336,12 @@ PARAMETERS: Bombs = {
     "a chain": (NEEDS, lambda _: MarkovProfile.from_matrix(constant(10**6, 10**6))),
     "a chain whose matrix fits": (NEEDS, lambda _: MarkovProfile.from_matrix(np.full((3000, 3000), 1 / 3000))),
     "a metric": (NEEDS, lambda _: from_matrix(constant(10**6, 10**6))),
+    "a budget of a curve": (NEEDS, lambda _: curve().lower(constant(10**12))),
+    "many budgets of a curve": (NEEDS, lambda _: curve().upper(constant(10**6, 10**6))),
+    "places": (NEEDS, lambda _: Places(constant(10**12), constant(10**12))),
+    "whole numbers": (NEEDS, lambda _: Mechanism(np.eye(2), inputs=np.broadcast_to(1, (10**12, 1)))),
+    "masses": (NEEDS, lambda _: Game(HAMMING, HAMMING, budget=1, mass=np.broadcast_to(1, 10**12))),
+    "linear rows": (NEEDS, lambda _: LinearRows.for_each_release(constant(10**6, 10**6), releases=2)),
     "a prior": (NEEDS, lambda _: Game.from_prior(constant(10**12), privacy=HAMMING, quality=HAMMING, budget=0.1)),
     "a mechanism": (NEEDS, lambda _: Mechanism(constant(10**6, 10**6))),
     "a distant place": ("^1$", lambda _: sensitive(hamming(), {10**12: 2}).between(*np.ones((3, 1, 1), int)).size),

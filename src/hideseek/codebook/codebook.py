@@ -327,8 +327,14 @@ def stage_from(document: _StageDocument, number: int, places: int, take: Callabl
     tables = []
     for position in range(len(scenario.release)):
         name = f"{number}.table.{position}"
-        columns = take(f"{name}.codes", "U64"), take(f"{name}.start", "U32"), take(f"{name}.releases", *PLACE)
-        tables.append(Table(places, *columns, take(f"{name}.weights", "U32")).checked())
+        table = Table(
+            places,
+            codes=take(f"{name}.codes", "U64"),
+            start=take(f"{name}.start", "U32"),
+            releases=take(f"{name}.releases", *PLACE),
+            weights=take(f"{name}.weights", "U32"),
+        )
+        tables.append(table.checked())
     prior = Prior(
         tuple(sorted({*scenario.target, *scenario.quality, *scenario.known})),
         take(f"{number}.histories", *PLACE, ndim=2).astype(np.int64),
@@ -343,7 +349,7 @@ def stage_from(document: _StageDocument, number: int, places: int, take: Callabl
         take(f"{number}.attack.weight", "F64"),
         take(f"{number}.attack.price", "F64"),
     )
-    return Stage(scenario, document.then, tuple(tables), prior, attack).checked()
+    return Stage(scenario, then=document.then, tables=tuple(tables), prior=prior, attack=attack).checked()
 
 
 def check_links(scenario: Scenario, stages: Sequence[Stage], gaps: Sequence[int]) -> None:

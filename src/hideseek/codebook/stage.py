@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -136,6 +136,7 @@ class Stage:
     """
 
     scenario: Scenario
+    _: KW_ONLY
     then: int
     tables: tuple[Table, ...]
     prior: Prior = field(default_factory=lambda: NO_PRIOR, repr=False)

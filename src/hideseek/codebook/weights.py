@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ class Table:
     """
 
     places: int
+    _: KW_ONLY
     codes: Unsigned = field(repr=False)
     start: Unsigned = field(repr=False)
     releases: Unsigned = field(repr=False)
@@ -49,10 +50,10 @@ class Table:
         kind = np.uint16 if places < 2**16 else np.uint32
         return cls(
             places,
-            codes[order],
-            np.searchsorted(row, np.arange(len(codes) + 1)).astype(np.uint32),
-            release.astype(kind),
-            (weights[row, release] % WORDS).astype(np.uint32),
+            codes=codes[order],
+            start=np.searchsorted(row, np.arange(len(codes) + 1)).astype(np.uint32),
+            releases=release.astype(kind),
+            weights=(weights[row, release] % WORDS).astype(np.uint32),
         )
 
     def checked(self) -> Table:

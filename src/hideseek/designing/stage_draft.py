@@ -136,7 +136,7 @@ class Draft:
     def take(self, made: dict[History, Made], places: int, afresh: bool = False) -> None:
         """Add or replace mechanisms, or replace them all."""
         self.made = made if afresh else self.made | made
-        self.stage = Stage(self.scenario, self.then, tables_of(self.scenario, self.made, places))
+        self.stage = Stage(self.scenario, then=self.then, tables=tables_of(self.scenario, self.made, places))
         self.view = self.own = None
 
     def under(self, prior: Prior, privacy: Metric, quality: Metric) -> Outcome:

@@ -21,7 +21,7 @@ from hideseek.solvers.dispatch import Solver
 from hideseek.solvers.full_program import safe_mechanism
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
-from hideseek.util.checks import nonnegative, scalar
+from hideseek.util.checks import floats, nonnegative, scalar
 from hideseek.util.display import html_table, measured
 from hideseek.util.limits import refuse_if_too_large
 from hideseek.util.progress import Advance
@@ -55,13 +55,13 @@ class Curve:
         ([0.25, 0.5], [0.4, 0.5])
         """
         loss, privacy = upper_hull(self.quality_loss, self.privacy)
-        budget = np.asarray(budget, float)
-        affordable = budget >= loss[0] * (1 - 1e-12)
-        return np.where(affordable, np.interp(budget, loss, privacy), np.nan)
+        asked = floats(budget, "budget", "Curve.lower")
+        affordable = asked >= loss[0] * (1 - 1e-12)
+        return np.where(affordable, np.interp(asked, loss, privacy), np.nan)
 
     def upper(self, budget: npt.ArrayLike) -> FloatArray:
         """Privacy that certainly no mechanism exceeds within a budget."""
-        distance = np.asarray(budget, float)[..., None] - self.budget
+        distance = floats(budget, "budget", "Curve.upper")[..., None] - self.budget
         lowest: FloatArray = (self.bound + self.price * distance).min(axis=-1)
         return lowest
 

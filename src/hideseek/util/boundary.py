@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import HideseekError, OutputError, ParameterError, broken_rule
+from hideseek.util.limits import refuse_large_array
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 Fits = Callable[[Any], bool]
@@ -67,17 +68,17 @@ def checking(function: Callable[..., Any], lists: bool = False) -> Callable[...,
     ``lists``: one may be given for an array.
     """
     rules: dict[str, Rule] = {}
+    owner = owner_of(function)
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         if not rules:  # at the first call: by then everything that annotations name is there
             rules.update(rules_of(function, lists))
-        for name, value in zip(rules, arguments, strict=False):
-            if not rules[name][0](value):
-                raise refused(function, name, rules[name][1], value)
-        for name, value in named.items():
-            if name in rules and not rules[name][0](value):
-                raise refused(function, name, rules[name][1], value)
+        for name, value in (*zip(rules, arguments, strict=False), *named.items()):
+            if name in rules:
+                refuse_large_array(value, name, owner)
+                if not rules[name][0](value):
+                    raise refused(owner, name, rules[name][1], value)
         try:
             return function(*arguments, **named)
         except (OSError, ValueError) as error:
@@ -92,10 +93,8 @@ def checking(function: Callable[..., Any], lists: bool = False) -> Callable[...,
     return call
 
 
-def refused(function: Callable[..., Any], parameter: str, rule: str, value: object) -> ParameterError:
+def refused(owner: str, parameter: str, rule: str, value: object) -> ParameterError:
     """The error that names the type and not the value, which may be a true location."""
-    whole, _, name = function.__qualname__.rpartition(".")
-    owner = whole if name in CONSTRUCTORS else function.__qualname__
     got = "one that is too large" if type(value) is int and abs(value) >= 2**63 else type(value).__name__
     if rule.startswith(SEVERAL) and isinstance(value, list | tuple) and value:
         got += f" of {' and '.join(sorted({type(one).__name__ for one in value}))}"
@@ -104,6 +103,12 @@ def refused(function: Callable[..., Any], parameter: str, rule: str, value: obje
     elif isinstance(value, Sequence) and not is_countable(value):
         got += f" of {length_of(value)} values, more than the {LONGEST} that are looked at"
     return broken_rule(parameter, owner, rule, got)
+
+
+def owner_of(function: Callable[..., Any]) -> str:
+    """The name by which errors call a function; a constructor has that of its class."""
+    whole, _, name = function.__qualname__.rpartition(".")
+    return whole if name in CONSTRUCTORS else function.__qualname__
 
 
 def length_of(value: Sequence[Any]) -> str:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hideseek.errors import broken_rule
 from hideseek.util.arrays import FloatArray, IntArray, frozen
-from hideseek.util.limits import refuse_if_too_large
+from hideseek.util.limits import refuse_large_array
 
 Shape = tuple[int | None, ...]
 Name = TypeVar("Name", bound=StrEnum)
@@ -25,6 +25,19 @@ class HasShape(Protocol):
         ...
 
 
+def floats(value: npt.ArrayLike, parameter: str, owner: str, rule: str = "numbers") -> FloatArray:
+    """A copy of ``value`` as an array of floats, of any shape.
+
+    >>> floats([1, 2], "budget", "Curve.lower")
+    array([1., 2.])
+    """
+    refuse_large_array(value, parameter, owner)
+    try:
+        return np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise broken_rule(parameter, owner, rule, f"{type(value).__name__} ({error})") from None
+
+
 def nonnegative(value: npt.ArrayLike, parameter: str, owner: str, ndim: int) -> FloatArray:
     """A read-only copy of ``value`` as floats, refused unless every entry is finite and >= 0.
 
@@ -32,13 +45,7 @@ def nonnegative(value: npt.ArrayLike, parameter: str, owner: str, ndim: int) -> 
     array([1., 2.])
     """
     rule = f"an array of {ndim} dimension{'s' * (ndim > 1)} with finite numbers >= 0"
-    if isinstance(value, np.ndarray):  # a broadcast array may be far larger than the memory that it takes
-        what = f"The '{parameter}' parameter of {owner}, of the shape {value.shape},"
-        refuse_if_too_large(8 * value.size, what, parameter=parameter)
-    try:
-        array = np.array(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError) as error:
-        raise broken_rule(parameter, owner, rule, f"{type(value).__name__} ({error})") from None
+    array = floats(value, parameter, owner, rule)
     if array.ndim != ndim or array.size == 0:
         raise broken_rule(parameter, owner, rule, f"the shape {array.shape}")
     # min and max pass a NaN on, so two scans see everything that is not a finite number >= 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
+
 from hideseek.errors import SizeError
 
 DAY, LONGEST = 86_400, 7  # seconds, and the days that anything may take
@@ -27,6 +29,18 @@ def refuse_if_too_large(
         error = SizeError(f"{what} would need {value}; half of this machine's memory is {half}. {way_out}", needed)
         rule = f"small enough for {half}, half of this machine's memory"
         raise error.filled(parameter=parameter, rule=rule, value=value, hint=way_out)
+
+
+def refuse_large_array(value: object, parameter: str, owner: str) -> None:
+    """Refuse an array that memory could not hold as floats: a broadcast view may be far larger than what it takes.
+
+    >>> refuse_large_array(np.broadcast_to(0.5, (10**9, 10**9)), "prior", "solve")
+    Traceback (most recent call last):
+    hideseek.errors.SizeError: The 'prior' parameter of solve, of the shape (1000000000, 1000000000), would need ...
+    """
+    if isinstance(value, np.ndarray):
+        what = f"The '{parameter}' parameter of {owner}, of the shape {value.shape},"
+        refuse_if_too_large(8 * value.size, what, "Give a smaller array.", parameter=parameter)
 
 
 def refuse_if_too_long(seconds: float, what: str, way_out: str, *, parameter: str) -> None:
