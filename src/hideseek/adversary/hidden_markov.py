@@ -16,11 +16,11 @@ from hideseek.adversary.exposers import Exposer, Kind, kinds_of
 from hideseek.adversary.guesses import Aim
 from hideseek.adversary.movements import Movement, movements
 from hideseek.codebook.codebook import Codebook
-from hideseek.codebook.joint_distribution import gather
 from hideseek.codebook.stage import NOTHING, distinct
 from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.metrics.named import MetricLike, as_metric
+from hideseek.model.belief import gather
 from hideseek.model.profile import Profile
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.checks import whole_number

@@ -11,12 +11,11 @@ from hideseek.adversary.filtering import Forward
 from hideseek.adversary.guesses import likeliest_guesses
 from hideseek.adversary.hidden_markov import Run
 from hideseek.adversary.sequences import enumerable, error_and_hit, estimated, over_sequences, read_sequences
-from hideseek.codebook.joint_distribution import gather
 from hideseek.codebook.stage import NOTHING
 from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Policy
 from hideseek.metrics.metric import Metric, over_places
-from hideseek.model.belief import with_release
+from hideseek.model.belief import gather, with_release
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.checks import whole_number
 from hideseek.util.estimates import Estimate

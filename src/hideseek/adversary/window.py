@@ -11,12 +11,12 @@ from hideseek.adversary.filtering import no_row
 from hideseek.adversary.hidden_markov import Run
 from hideseek.adversary.movements import Movement
 from hideseek.codebook.codebook import Codebook
-from hideseek.codebook.joint_distribution import SETTLED, gather
+from hideseek.codebook.joint_distribution import SETTLED
 from hideseek.codebook.stage import distinct
 from hideseek.errors import broken_rule
 from hideseek.game.mechanism import Policy
 from hideseek.metrics.metric import Metric
-from hideseek.model.belief import with_release
+from hideseek.model.belief import forgetting, gather, with_release
 from hideseek.model.markov import MarkovProfile
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.limits import refuse_if_too_large
@@ -42,7 +42,7 @@ class RememberedJoint:
     def only(self, moments: tuple[int, ...], symbols: int) -> RememberedJoint:
         """The distribution of no more than the possible releases at these moments."""
         releases, index = distinct(self.at(moments), symbols)
-        mass = (gather(index, len(releases)) @ self.mass.T).T
+        mass = forgetting(self.mass, gather(index, len(releases)))
         occurs = mass.any(axis=0)
         return RememberedJoint(self.move, mass[:, occurs], moments, releases[occurs])
 

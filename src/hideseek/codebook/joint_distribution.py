@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.codebook.stage import Prior, Stage, distinct
-from hideseek.model.belief import with_release
+from hideseek.model.belief import forgetting, gather, merged_release, with_release
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
 from hideseek.model.trajectories import Trajectories, continued
@@ -44,7 +44,7 @@ class Joint:
         if there == count:
             return self
         histories, index = np.unique(self.histories[:, there - count :], axis=0, return_inverse=True)
-        return replace(self, histories=histories, mass=(gather(index, len(histories)) @ self.mass.T).T)
+        return replace(self, histories=histories, mass=forgetting(self.mass, gather(index, len(histories))))
 
     def change(self, after: Joint) -> float:
         """The distance to another one in total variation, or after the history that changes most, if that is more.
@@ -153,9 +153,8 @@ class Access:
     def exposed(self, joint: Joint, stage: Stage) -> Joint:
         """The distribution after this access, with the releases that the next one remembers."""
         looked = self._look(joint, stage)
-        before = (self.to_pair @ joint.mass)[:, None, looked.order]
-        out = np.concatenate([before[:, :, own] @ looked.released[:, own] for own in looked.alike], axis=1)
-        mass = (looked.told @ (self.to_window @ out.reshape(len(out), -1)).T).T
+        out = merged_release((self.to_pair @ joint.mass)[:, looked.order], looked.released, looked.alike)
+        mass = forgetting(self.to_window @ out.reshape(len(out), -1), looked.told)
         histories, occurs = looked.histories, mass.sum(axis=0) > DIED_OUT
         if not occurs.all():
             histories, mass = histories[occurs], mass[:, occurs]
@@ -211,8 +210,3 @@ class Access:
             own = (unique[:, : len(before)] == past).all(axis=1) & total.any(axis=1)
             found[past] = unique[own, len(before) :], total[own] / total[own].sum(axis=1, keepdims=True)
         return found
-
-
-def gather(index: IntArray, count: int) -> sparse.csr_array:
-    """The matrix that adds up what has the same index, [index, entry]."""
-    return sparse.csr_array((np.ones(index.size), (index.ravel(), np.arange(index.size))), shape=(count, index.size))

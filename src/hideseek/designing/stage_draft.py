@@ -8,12 +8,13 @@ from enum import StrEnum
 
 import numpy as np
 
-from hideseek.codebook.joint_distribution import History, gather
+from hideseek.codebook.joint_distribution import History
 from hideseek.codebook.stage import Attack, Outcome, Prior, Stage, View, distinct
 from hideseek.codebook.weights import Table
 from hideseek.game.alternatives import Alternatives, as_alternatives
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
+from hideseek.model.belief import gather
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.full_program import safe_mechanism

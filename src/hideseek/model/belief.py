@@ -1,4 +1,4 @@
-"""Beliefs about hidden states: Bayes' rule, the joint distribution with what is released, and smoothing.
+"""Beliefs about hidden states: Bayes' rule, the joint distribution with what is released or forgotten, and smoothing.
 
 An adversary, a planner and a policy that adapts all follow a hidden chain by these steps. States come first in every
 array, so that one call serves one belief [state] or many [state, sequence].
@@ -6,11 +6,12 @@ array, so that one call serves one belief [state] or many [state, sequence].
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from scipy import sparse
 
-from hideseek.util.arrays import FloatArray
+from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.sparse import Matrix
 
 
@@ -24,6 +25,34 @@ def with_release(joint: FloatArray, tables: FloatArray) -> FloatArray:
     array([0.75, 0.25])
     """
     return np.where(joint[:, :, None] > 0, joint[:, :, None] * tables, 0.0)
+
+
+def merged_release(joint: FloatArray, tables: FloatArray, alike: Sequence[slice]) -> FloatArray:
+    """Pr(state, group, release): as :func:`with_release`, summed over the histories of each group.
+
+    ``alike`` are the groups: histories that will be the same once what tells them apart is forgotten. The sum over
+    histories is a matrix product, so that [state, history, release] is never built.
+
+    >>> one = merged_release(np.array([[0.5, 0.5]]), np.array([[[0.9, 0.1], [0.7, 0.3]]]), [slice(0, 2)])
+    >>> one.round(9).tolist()
+    [[[0.8, 0.2]]]
+    """
+    before = joint[:, None, :]
+    return np.concatenate([before[:, :, own] @ tables[:, own] for own in alike], axis=1)
+
+
+def forgetting(joint: FloatArray, alike: sparse.csr_array) -> FloatArray:
+    """Pr(state, history) when histories have become alike: ``alike`` is :func:`gather`, [history after, before].
+
+    >>> forgetting(np.array([[0.5, 0.2, 0.3]]), gather(np.array([0, 1, 0]), 2)).tolist()
+    [[0.8, 0.2]]
+    """
+    return np.asarray((alike @ joint.T).T)
+
+
+def gather(index: IntArray, count: int) -> sparse.csr_array:
+    """The matrix that adds up what has the same index, [index, entry]."""
+    return sparse.csr_array((np.ones(index.size), (index.ravel(), np.arange(index.size))), shape=(count, index.size))
 
 
 def updated(belief: FloatArray, likelihood: FloatArray) -> tuple[FloatArray, FloatArray]:
