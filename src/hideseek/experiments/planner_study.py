@@ -201,22 +201,23 @@ def study(
     planners : sequence of str
         Two or more, the plain and the far-sighted one among them.
     clock, workers, progress, expect : optional
-        How far the clock by which days begin is ahead of UTC; processes (default: one per core); called with what is
-        done, how much, and of how much; called first with the seconds that it will take, roughly.
+        The lead over UTC of the clock by which days begin; processes; told how far it is, and first how long it takes.
 
     Returns
     -------
     Study
         One row per user, budget and planner; the number of workers changes nothing.
 
+    Raises
+    ------
+    ParameterError
+        If a value breaks its rule, or too few users visit ten cells; a SizeError if it would take more than a week.
+
     Examples
     --------
     >>> from hideseek.traces.city import synthetic_city
     >>> from hideseek.experiments.user_days import CITY
-    >>> traces = synthetic_city(people=4, days=7)
-    >>> found = study(
-    ...     traces, CITY, privacy="hamming", quality="hamming", budgets=[0.5], users=1, accesses=40, workers=1
-    ... )
+    >>> found = study(synthetic_city(people=4, days=7), CITY, budgets=[0.5], users=1, accesses=40, workers=1)
     >>> [str(row.planner) for row in found.rows]
     ['plain', 'secondary', 'far-sighted']
     """

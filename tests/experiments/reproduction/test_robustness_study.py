@@ -73,7 +73,7 @@ def test_a_profile_of_few_days_covers_the_places_it_never_saw():
     assert profile.transition[1] == pytest.approx(0.95 * np.array([2, 1, 0]) / 3 + 0.05 * anywhere)
 
 
-def test_releases_are_drawn_from_the_law_of_their_step():
+def test_releases_are_drawn_from_the_distribution_of_their_step():
     laws = np.tile([[0.0, 0.5, 0.5], [1.0, 0.0, 0.0]], (2000, 1))
     releases = drawn(np.tile(laws, (10, 1, 1)), np.random.default_rng(0))
     assert (releases[:, 1::2] == 0).all()
@@ -99,6 +99,7 @@ def test_robustness_of_the_synthetic_city():
         ({"days": ()}, "'days'"),
         ({"days": (0,)}, "'days'"),
         ({"attacked": 1}, "'attacked'"),
+        ({"step": "never"}, "'step'"),
     ],
 )
 def test_what_cannot_be_learned_or_attacked_is_refused(wrong, match):
@@ -156,7 +157,7 @@ def chain_by_hand(places):
 
 
 def beliefs_by_hand(law, moves, table, exposed):
-    """Bayes' rule, step by step: the law of the place after each release, not normalised."""
+    """Bayes' rule, step by step: the distribution of the place after each release, not normalised."""
     weight = law
     for n, release in enumerate(exposed):
         weight = (weight @ moves if n else weight) * table[:, release]
@@ -221,7 +222,7 @@ def test_every_row_of_a_user_is_what_loops_over_the_definition_give(monkeypatch)
         table = solution.mechanism.table
         loss = np.mean([np.mean([table[place] @ metres[place] ** 2 for place in day]) for day in attacked])
         for day, law in zip(attacked, laws[3 * (days - 1) : 3 * days], strict=True):
-            np.testing.assert_allclose(law, [table[day]] * 10, atol=1e-12)  # ten sequences a day
+            np.testing.assert_allclose(law, [table[day]] * 10, atol=1e-12)  # ten sequences per day
         claimed = 0.0
         for n in range(1, 5):
             for exposed in itertools.product(range(4), repeat=n):

@@ -39,6 +39,7 @@ from hideseek.util.arrays import IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
 from hideseek.util.progress import Advance
+from hideseek.util.time_steps import checked_step
 from hideseek.util.workers import worker_count
 
 SMOOTHING = 0.05  # share of the moves of a profile that may go anywhere: new days bring new places
@@ -95,10 +96,14 @@ def robustness(
     -------
     DataFrame
         One row per profile and adversary, who knows "the same" profile or one learned from "the attacked" days, with
-        the ``memory`` of "one" release or of "all". ``privacy`` is the average error in metres, with the ends of its
-        95 % confidence interval over the days; ``claimed`` the expected error if the user moved like the profile and
-        the adversary knew it (certified for one release, simulated for all), and ``lost`` the share of it that is gone.
-        ``quality_loss`` is that of those days, in square metres, of the ``budget``.
+        the ``memory`` of "one" release or of "all". ``privacy`` is the average error in metres, with its 95 % interval
+        over the days; ``claimed`` the expected error if the user moved like the profile and the adversary knew it;
+        ``lost`` the share of it that is gone; ``quality_loss`` that of those days, in square metres, of the ``budget``.
+
+    Raises
+    ------
+    ParameterError
+        If a value breaks its rule, or the traces lack a column; a user who cannot be used is left out instead.
 
     Examples
     --------
@@ -109,13 +114,9 @@ def robustness(
     >>> found.groupby("days").size().tolist()
     [4, 4]
     """
-    owner = "robustness"
-    days, workers = numbers_of_days(days), worker_count(workers, owner)
-    whole_number(attacked, "attacked", owner, least=2)
-    whole_number(seed, "seed", owner, least=0)
-    table = check_traces(traces, owner)
-    local = table.assign(tracked_at=table["tracked_at"] + ahead_of_utc(clock, owner))
-    users = [own for _, own in local.groupby("user_id")]
+    days, workers = numbers_of_days(days), worker_count(workers, "robustness")
+    refuse_broken_rules(attacked, step, seed)
+    users = traces_by_user(traces, clock)
     tasks = (delayed(of_user)(own, regions, days, attacked, step, seed) for own in users)
     found: list[list[Left]] = []
     for rows in Parallel(workers, return_as="generator")(tasks):
@@ -123,6 +124,20 @@ def robustness(
         if progress is not None:
             progress("robustness", len(found), len(users))
     return pd.DataFrame([row for rows in found for row in rows], columns=list(Left._fields))
+
+
+def refuse_broken_rules(attacked: int, step: str, seed: int) -> None:
+    """Refuse now what would be refused for every user."""
+    whole_number(attacked, "attacked", "robustness", least=2)
+    whole_number(seed, "seed", "robustness", least=0)
+    checked_step(step, "robustness")
+
+
+def traces_by_user(traces: pd.DataFrame, clock: str) -> list[pd.DataFrame]:
+    """The traces of each user, by the clock by which days begin."""
+    table = check_traces(traces, "robustness")
+    local = table.assign(tracked_at=table["tracked_at"] + ahead_of_utc(clock, "robustness"))
+    return [own for _, own in local.groupby("user_id")]
 
 
 def numbers_of_days(days: Sequence[int]) -> list[int]:

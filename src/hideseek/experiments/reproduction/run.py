@@ -58,6 +58,11 @@ def reproduce(
     Reproduction
         The paper's three results as tables, and its findings checked on them.
 
+    Raises
+    ------
+    ParameterError
+        If a value breaks its rule, ``compared`` are not among the ``budgets``, or there are too few users.
+
     Examples
     --------
     >>> from hideseek.traces.city import synthetic_city
@@ -67,12 +72,7 @@ def reproduce(
     >>> found.transition.query("route == 'unknown'")["privacy"].round(6).tolist()
     [0.0, 0.5, 0.556485]
     """
-    budgets = [scalar(budget, "budgets", "reproduce") for budget in budgets]
-    compared = [scalar(budget, "compared", "reproduce") for budget in compared]
-    if len(set(budgets)) < 2:
-        raise broken_rule("budgets", "reproduce", "two or more different ones", budgets)
-    if not compared or not set(compared) <= set(budgets) - {0.0}:
-        raise broken_rule("compared", "reproduce", "some of the 'budgets' above 0, at least one", compared)
+    budgets, compared = checked_budgets(budgets, compared)
     candidates = days_of(traces, grid, clock, "reproduce")
     days = drawn_from(candidates, users, seed, "reproduce")
     tasks = (delayed(results_of)(day, budgets, compared, (seed, number)) for number, day in enumerate(days, start=1))
@@ -86,6 +86,17 @@ def reproduce(
     return Reproduction(
         names, user_rows(days), user_rows(candidates), sporadic, location, transition, programs, grid, clock, seed
     )
+
+
+def checked_budgets(budgets: Sequence[float], compared: Sequence[float]) -> tuple[list[float], list[float]]:
+    """The budgets, and those of them that are compared."""
+    every = [scalar(budget, "budgets", "reproduce") for budget in budgets]
+    some = [scalar(budget, "compared", "reproduce") for budget in compared]
+    if len(set(every)) < 2:
+        raise broken_rule("budgets", "reproduce", "two or more different ones", every)
+    if not some or not set(some) <= set(every) - {0.0}:
+        raise broken_rule("compared", "reproduce", "some of the 'budgets' above 0, at least one", some)
+    return every, some
 
 
 def results_of(
