@@ -296,7 +296,7 @@ def test_a_codebook_of_short_memory_exceeds_the_bound_of_the_cuts():
 
 
 def test_asking_more_often_at_some_places_reveals_more_than_the_label(run, tmp_path):
-    """The assumption of every number: access times tell nothing. Here they do, worked out step by step."""
+    """The assumption of every number: access times reveal nothing. Here they do, worked out step by step."""
     moves, asks = np.full((3, 3), 0.1) + 0.7 * np.eye(3), np.array([0.1, 0.1, 0.95])
     profile, error = MarkovProfile.from_matrix(moves, Places([46.5, 46.6, 46.7], [6.5, 6.6, 6.7])), 1 - np.eye(3)
     codebook = design(profile, Scenario.sporadic(), privacy=error, quality=error, budget=0.2)

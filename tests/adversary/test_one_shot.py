@@ -92,7 +92,7 @@ def test_the_optimal_attack_does_well_against_every_mechanism():
             assert expected_error(game, Mechanism(table), attack=solution.attack) <= solution.bound + 1e-12
 
 
-def test_guesses_have_a_law_for_every_input():
+def test_guesses_have_a_distribution_for_every_input():
     game = random_game(6, 4, 3, 3, 0.5)
     solution = solve(game)
     np.testing.assert_allclose(guess_distribution(solution.mechanism, solution.attack).sum(axis=1), 1)

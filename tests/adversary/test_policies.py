@@ -238,7 +238,7 @@ def test_a_policy_whose_tables_are_no_distributions_is_refused(adversary, table,
         attack(Always(table), profile, adversary=adversary, privacy=HAMMING, accesses=3)
 
 
-def test_the_law_of_a_policy_cannot_be_carried():
+def test_the_distribution_of_a_policy_cannot_be_carried():
     run = Run(Always(stochastic(1, 3, 3)), MarkovProfile.from_matrix(stochastic(1, 3, 3)), privacy=HAMMING, accesses=3)
     with pytest.raises(ParameterError, match="a Mechanism or a Codebook"):
         carry(run)

@@ -304,7 +304,7 @@ def test_what_makes_no_sense_is_refused():
 
 
 def test_a_way_too_long_for_its_probability_to_be_a_float_is_still_read():
-    """Releases that tell nothing, 800 of them: each sequence has the probability 3^-800, below any float."""
+    """Releases that reveal nothing, 800 of them: each sequence has the probability 3^-800, below any float."""
     profile = MarkovProfile.from_matrix([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.2, 0.2, 0.6]])
     nothing = Mechanism(np.full((3, 3), 1 / 3))
     found = attack(nothing, profile, adversary="filter", privacy=1 - np.eye(3), accesses=800, walks=4)

@@ -146,7 +146,7 @@ def test_mending_moves_a_table_into_the_rows_and_no_further_than_needed(seed, co
     np.testing.assert_allclose(rows.mend(mended), mended, atol=1e-14)
     nearly = mended * (1 + 1e-9 * np.random.default_rng(seed).random(mended.shape))
     nearly /= nearly.sum(axis=1, keepdims=True)
-    # the tightest edge leaves 1 - exp(-epsilon d) of the mean law to spare, which is what divides the correction
+    # the tightest edge leaves 1 - exp(-epsilon d) of the average row to spare, and the correction is divided by that
     spare = (1 - np.exp(-epsilon * apart[apart > 0].min())) * mended.mean(axis=0).min()
     assert np.abs(rows.mend(nearly) - mended).max() <= 1e-8 / spare
 

@@ -130,7 +130,7 @@ def test_one_likely_place_is_released_and_nothing_else_can_be():
     sure = np.array([[0.001, 0.998, 0.001]])
     np.testing.assert_array_equal(policy.tables(sure)[0], np.tile([0.0, 1.0, 0.0], (1, 3, 1)))
     moved = sure @ policy.profile.transition
-    for exposed in (1, 2):  # the one that is sure to come tells nothing, nor does one that cannot
+    for exposed in (1, 2):  # the one that is sure to come reveals nothing, nor does one that cannot
         np.testing.assert_allclose(policy.after(sure, np.array([exposed])), moved, atol=1e-15)
 
 

@@ -75,7 +75,7 @@ TENSORS = {
     "a chain over other places": (tensor("chain.states", lambda own: own + 1), "not one over its places"),
     "a chain that loses people": (tensor("chain.transition", lambda own: 0.99 * own), "not distributions"),
     "a chain of no numbers": (tensor("chain.transition", lambda own: own * np.nan), "not distributions"),
-    "prior that is no law": (tensor("2.prior.probability", lambda own: own * 1.001), "sum to 1"),
+    "prior that is no distribution": (tensor("2.prior.probability", lambda own: own * 1.001), "sum to 1"),
     "prior with a negative": (tensor("2.prior.probability", first(-0.1)), "below 0"),
     "prior with NaN": (tensor("2.prior.probability", first(np.nan)), "not finite"),
     "prior without end": (tensor("2.prior.probability", lambda own: own * 0 + 1.7e308), "sum to 1"),
@@ -83,7 +83,7 @@ TENSORS = {
     "history that never happens": (tensor("2.prior.history", lambda own: own * 0), "leaves a history out"),
     "history out of range": (tensor("2.prior.history", first(3)), "does not exist"),
     "place out of range": (tensor("2.prior.sequences", first(3)), "does not exist"),
-    "attack that is no law": (tensor("2.attack.weight", lambda own: own * 0.99), "distribution of guesses"),
+    "attack that is no distribution": (tensor("2.attack.weight", lambda own: own * 0.99), "distribution of guesses"),
     "attack with NaN": (tensor("2.attack.weight", first(np.nan)), "not finite"),
     "attack with infinity": (tensor("2.attack.weight", first(np.inf)), "not finite"),
     "attack with a negative": (tensor("2.attack.weight", first(-1.0)), "below 0"),
@@ -116,7 +116,7 @@ WIDTH = {"U16": 2, "U32": 4, "U64": 8, "F64": 8}
 
 
 def test_a_table_with_less_privacy_than_its_certificate_is_refused():
-    """Every law moved towards the truth: still laws, still within the budget, but not what was promised."""
+    """Every row moved towards the truth: still distributions within the budget, but not what was promised."""
     document, tensors = taken_apart(made().content)
     codes = np.frombuffer(tensors["2.table.0.codes"][2], "<u8")
     truth = codes % 4

@@ -45,7 +45,7 @@ def number(metric, left, right, seen=()) -> Fraction:
 
 
 def weights(table, seen, known) -> dict[int, Fraction]:
-    """The law of one row, looked up digit by digit in the raw arrays."""
+    """The distribution of one row, looked up digit by digit in the raw arrays."""
     codes = [int(code) for code in table.codes]
     for last in (known, [table.places] * len(known)):
         code = 0

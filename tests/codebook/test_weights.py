@@ -1,4 +1,4 @@
-"""Tables of whole numbers: rounding that is exact, rows that are found, draws that follow the law to the last word."""
+"""Tables of whole numbers: exact rounding, rows that are found, draws that follow the weights to the last word."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_with_few_bits_every_word_counts_once(bits):
 
 
 def test_with_few_high_bits_every_word_counts_once():
-    """Laws in 256ths: the 256 blocks of 2^24 words that Table.draw tells apart at their edges fall as the law says."""
+    """Distributions in 256ths: the 256 blocks of 2^24 words that Table.draw tells apart fall as their weights say."""
     generator = np.random.default_rng(0)
     counts = generator.multinomial(256, generator.dirichlet(np.ones(5) / 3), size=25)
     table = Table.from_distributions(5, product(5, 2), counts / 256)

@@ -1,4 +1,4 @@
-"""Design through time: the law that travels against plain enumeration, the budget after every history."""
+"""Design through time: the joint distribution against plain enumeration, the budget after every history."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_one_release_seen_is_the_recursion_of_the_papers_appendix():
 
 @pytest.mark.parametrize("name", ["location", "transition", "location, two seen", "in between"])
 def test_the_first_tables_are_optimal_for_every_history(name):
-    """Against the paper's linear program, written out and solved by scipy, for the law that the stage was made for."""
+    """Against the paper's linear program, written out and solved by scipy, for the stage's own distribution."""
     codebook = made(CHAIN, SCENARIOS[name])
     for stage in codebook.stages[: codebook.repeating]:
         worth = stage.worth(codebook.privacy, codebook.quality, codebook.budget)
@@ -219,7 +219,7 @@ def test_a_budget_may_be_the_least_possible_loss():
 
 
 def forward(codebook, profile, accesses, gaps):
-    """The law before every access, by dictionaries: (true places so far back as needed, releases) -> probability."""
+    """The distribution before every access, as dictionaries: (true places as needed, releases) -> probability."""
     every, last = codebook.scenario.every, max(codebook.scenario.release)
     reach = max(-min(codebook.scenario.offsets), every * max(gaps.values(), default=1)) + last
     law = {((), ()): 1.0}
@@ -376,7 +376,7 @@ def test_what_was_never_seen_with_a_past_gets_the_average_of_that_past():
 
 @pytest.mark.parametrize("quality", [LINE, LINE**2])
 def test_two_designs_are_equal_to_the_last_bit_whoever_works(quality, monkeypatch):
-    """With the second metric the games have no closed form, and their programs begin with what hurt before."""
+    """With the second metric the games have no closed form; their programs begin with the rows that were binding."""
     chosen = {"privacy": LINE, "quality": quality, "budget": 0.2}
     one = design(CHAIN, Scenario.past_present(2), workers=1, **chosen)
     monkeypatch.setattr("hideseek.designing.history_solver.MANY", 1)

@@ -388,7 +388,7 @@ def test_walks_that_hardly_vary_do_not_make_numbers_out_of_nothing():
     game = BeliefGame.of(
         MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]]), privacy=hamming(), quality=hamming(), budget=0.5
     )
-    assert game.ceiling_cut == pytest.approx([0, 1])  # nothing is told, and he believes in home
+    assert game.ceiling_cut == pytest.approx([0, 1])  # nothing is released: the adversary's guess is home
     generator = np.random.default_rng(0)
     runs = []
     for _ in range(9):

@@ -44,7 +44,7 @@ def test_every_option_of_a_job_reaches_the_codebook():
     assert (book.step, book.scenario, len(book.gaps)) == ("20min", Scenario.past_present(2), 1)
     assert (book.privacy.name, book.quality.name) == ("distance", "Hamming")
     busiest = MarkovProfile.fit(ONE, Grid.covering(ONE, rows=1, columns=2), step="20min").stationary.max()
-    assert row.budget == pytest.approx(0.3 * (1 - busiest))  # always the busiest place: that tells nothing
+    assert row.budget == pytest.approx(0.3 * (1 - busiest))  # always the busiest place: that reveals nothing
 
 
 def test_an_unexpected_error_is_told_by_its_name_alone(monkeypatch):

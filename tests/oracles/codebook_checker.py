@@ -1,9 +1,9 @@
 """A codebook worked out again from the bytes of its file, by plain dictionaries and without anything of hideseek.
 
 The file is read here by its layout alone: eight bytes of length, a JSON header, tensors one after the other. The chain
-in it moves the true places, the whole numbers in it draw the releases, and what the adversary who remembers the last
-few releases errs by, and what is lost, is added up after every history: access after access, and after every gap that
-begins after any of them.
+in it moves the true places, and the whole numbers in it draw the releases. The error of an adversary who remembers the
+last few releases, and the quality lost, are added up after every history: access after access, and after every gap
+that begins after any of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Law = dict[tuple[tuple[int, ...], tuple[int, ...]], float]  # (true places, reme
 
 @dataclass(frozen=True)
 class Found:
-    """What happens at an access after every history: its probability, what is lost, what the adversary errs by."""
+    """What happens at an access after every history: its probability, the quality lost, and the adversary's error."""
 
     weight: dict[tuple[int, ...], float]
     loss: dict[tuple[int, ...], float]
@@ -179,7 +179,7 @@ def moved(book: Book, law: Law) -> Law:
 
 
 def measured(book: Book, scenario: dict, drawn: dict[tuple, float], last: int) -> Found:
-    """What is lost and what the adversary errs by after every history, from (places, seen, releases)."""
+    """The quality lost and the adversary's error after every history, from (places, seen, releases)."""
     weight: dict[tuple[int, ...], float] = defaultdict(float)
     loss: dict[tuple[int, ...], float] = defaultdict(float)
     targets: dict[tuple, dict[tuple[int, ...], float]] = defaultdict(lambda: defaultdict(float))

@@ -22,7 +22,7 @@ def rows_of(table) -> dict[tuple[int, int], dict[int, Fraction]]:
 
 
 def law_of(rows, places: int, seen: tuple[int, ...], known: tuple[int, ...]) -> dict[int, Fraction]:
-    """The law of the release: the row of this past and these places, or the one for places never seen with it."""
+    """The distribution of the release: the row of this past and these places, or that for places never seen with it."""
     for end in (known, (places,) * len(known)):
         code = 0
         for digit in (*seen, *end):

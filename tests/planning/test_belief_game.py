@@ -132,7 +132,7 @@ def test_bayes_rule_after_a_release(seed):
     after = [game.learned(belief, table, release=o) for o in range(3)]
     for o in range(3):
         np.testing.assert_allclose(after[o], joint[:, o] / joint[:, o].sum(), atol=1e-12)
-    # what is believed is, in the mean over what may be exposed, what was believed before
+    # on average over what may be exposed, the belief stays what it was before
     np.testing.assert_allclose(joint.sum(axis=0) @ np.array(after), belief, atol=1e-12)
 
 
@@ -154,7 +154,7 @@ def test_any_attack_and_price_bound_the_privacy_at_any_belief(seed):
     assert solve(game.at(belief)).privacy <= min(cut @ belief, game.ceiling_cut @ belief) + 1e-6
 
 
-def test_the_ceiling_s_cut_is_the_ceiling_at_the_long_run_law():
+def test_the_ceiling_s_cut_is_the_ceiling_at_the_long_run_distribution():
     game = BeliefGame.of(CHAIN, privacy=ERROR, quality=LOSS, budget=0.4)
     assert game.ceiling_cut @ game.start == pytest.approx(game.ceiling.bound)
     assert game.ceiling.privacy == pytest.approx(

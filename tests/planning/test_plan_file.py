@@ -151,7 +151,7 @@ def test_the_bound_of_a_file_is_proved_by_what_the_file_holds(tmp_path, name):
 
 
 def test_a_price_that_swallows_the_error_proves_no_more():
-    """Whatever is released costs the whole budget, and so much that a float forgets what the adversary errs by."""
+    """Whatever is released costs the whole budget, and so much that a float forgets the adversary's expected error."""
     game = BeliefGame.of(MarkovProfile.from_matrix(CHAIN), privacy=1 - np.eye(3), quality=np.ones((3, 3)), budget=1.0)
     planner = plan(game, walks=1)
     document, tensors = taken_apart(content_of(game, planner))

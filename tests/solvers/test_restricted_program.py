@@ -104,7 +104,7 @@ def test_the_programs_of_a_design_start_with_earlier_binding_rows(monkeypatch):
 
 
 def zipf_map(places, uniform=False):
-    """Hamming privacy on a square grid with Euclidean loss, at 30 % of what it takes to tell nothing."""
+    """Hamming privacy on a square grid with Euclidean loss, at 30 % of the saturating budget."""
     at = np.argwhere(np.ones((places, places)))
     apart = np.hypot(*(at[:, None] - at[None]).T)
     mass = np.ones(len(at)) if uniform else np.random.default_rng(0).permutation(1 / np.arange(1.0, len(at) + 1))

@@ -33,7 +33,7 @@ def test_random_games_reach_what_a_program_in_two_stages_reaches(seed, guesses, 
 
 
 def next_step(game, shape, seed=0):
-    """What the adversary errs by in the place after the next step of a random walk on the grid."""
+    """The adversary's error about the place after the next step of a random walk on the grid."""
     near = np.where(grid_distances(*shape) <= 1, 1, 0) * zipf(np.prod(shape), seed) ** 0.5
     walk = near / near.sum(axis=1, keepdims=True)
     return Game(grid_distances(*shape) @ walk.T * game.mass, game.cost, budget=game.budget)

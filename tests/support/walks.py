@@ -12,7 +12,7 @@ LINE = Places([0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 3.0])
 
 
 def walk(places, start="2024-01-01T00:00Z", step="5min", user="a"):
-    """Traces of somebody who is at these places of LINE, one a step; None is a step without a fix."""
+    """Traces of somebody who is at these places of LINE, one per step; None is a step without a fix."""
     times = pd.date_range(start, periods=len(places), freq=step)
     rows = [(user, time, 0.0, float(place)) for time, place in zip(times, places, strict=True) if place is not None]
     return pd.DataFrame(rows, columns=["user_id", "tracked_at", "latitude", "longitude"])

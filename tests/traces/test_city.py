@@ -205,7 +205,7 @@ def test_some_hours_are_lost_now_and_then(table):
 
 
 def test_a_grid_profile_has_states_to_learn(table):
-    # 8 x 8 cells at steps of five minutes; one sample a step.
+    # 8 x 8 cells at steps of five minutes; one sample per step.
     row = ((table["latitude"] - BOX.south) / (BOX.north - BOX.south) * 8).astype(int)
     column = ((table["longitude"] - BOX.west) / (BOX.east - BOX.west) * 8).astype(int)
     visits = table.assign(cell=8 * row + column, step=table["tracked_at"].dt.floor("5min"))

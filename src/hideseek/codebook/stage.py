@@ -1,4 +1,4 @@
-"""One access in a codebook: its tables, the distribution they were made for, and their privacy and loss under it."""
+"""A stage of a codebook: the tables of one access, the distribution they were made for, their privacy and loss."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ NOTHING = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What a stage was made for: the joint distribution of the releases seen and of the true places.
+    """The joint distribution of the releases seen and of the true places, for which a stage was made.
 
-    ``histories`` [history, seen] are the releases that may have been seen; entry n has the probability that history
-    ``history[n]`` was seen and the true places at ``offsets`` are ``sequences[n]``.
+    ``histories`` [history, seen] are the releases that may have been seen. ``probability[n]`` is the probability that
+    history number ``history[n]`` was seen and the true places at ``offsets`` are ``sequences[n]``.
     """
 
     offsets: tuple[int, ...]
@@ -46,7 +46,11 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """The adversary's best strategy as a proof: the ``weight`` of a guess by history and release, and prices."""
+    """The adversary's best strategy, which proves the bound.
+
+    Entry n is the probability ``weight[n]`` of a guess after a history and a release. ``price`` has one number per
+    history: what one more unit of budget would add to privacy.
+    """
 
     history: IntArray
     release: IntArray
@@ -61,7 +65,7 @@ NO_ATTACK = Attack(NOTHING, NOTHING, NOTHING, np.zeros(0), np.zeros(0))
 
 @dataclass(frozen=True, eq=False)
 class Worth:
-    """For every history, with its probability: privacy reached, privacy that nothing exceeds, quality lost."""
+    """For every history: its probability, the privacy reached, a bound on any tables' privacy, the quality lost."""
 
     weight: FloatArray
     privacy: FloatArray
@@ -71,11 +75,12 @@ class Worth:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What tables do under any distribution with the same entries: all but the probabilities.
+    """All about tables under a distribution but its probabilities, so that it serves others with the same entries.
 
-    Entry n is one of the history ``history[n]``, and of the row ``row[n]``: that history and known places.
-    Rows have an ``owner``, ``known`` places, and a distribution ``released``. Entries have a ``target``, their column
-    of ``d_p``, and a ``want``, their row of ``d_q``; ``lost`` is their expected quality loss.
+    A row is a history and known places: its history ``owner``, its places ``known``, its distribution of releases
+    ``released``. Entry n of the distribution has the history ``history[n]`` and the row ``row[n]``. Its target is
+    column ``target[n]`` of ``d_p``, and the places that quality depends on are row ``want[n]`` of ``d_q``. ``lost[n]``
+    is its expected quality loss.
     """
 
     count: int
@@ -93,14 +98,14 @@ class View:
 
     @cached_property
     def meet(self) -> RowSums:
-        """Adds up rows by history and target."""
+        """The sums of rows by history and target."""
         targets = self.d_p.shape[1]
         return RowSums(self.history * targets + self.target, self.row, self.count * targets)
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What tables do under a distribution, for every history, with its probability."""
+    """The privacy and the loss of tables under a distribution, one number per history."""
 
     view: View
     probability: FloatArray
@@ -112,14 +117,14 @@ class Outcome:
 
     @cached_property
     def loss(self) -> FloatArray:
-        """The quality lost, rounded up."""
+        """The expected quality loss after every history, rounded up."""
         view = self.view
         lost = np.bincount(view.history, self.probability * view.lost, minlength=view.count)
         return np.asarray(lost / self.weight * (1 + view.rounding))
 
     @cached_property
     def privacy(self) -> FloatArray:
-        """The adversary's error with the best guess for every release, rounded down."""
+        """The adversary's expected error after every history, with the best guess for each release, rounded down."""
         view = self.view
         together = view.meet.of(self.probability, view.released)  # Pr(history, target, release)
         together = together.reshape(view.count, view.d_p.shape[1], -1)
@@ -129,10 +134,11 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """The tables of one access: ``tables[p]`` draws its release number p, given what was seen, those before, and known.
+    """The tables of one access.
 
-    ``scenario`` has the offsets as they are at this access (at the first one nothing was seen), ``then`` is the number
-    of the stage that follows when no access is missed.
+    ``tables[p]`` draws release number p of the access. It looks at the releases seen, the releases before p, and the
+    known true places. ``scenario`` holds the offsets at this access; at the first access nothing was seen. ``then`` is
+    the number of the stage that follows if no access is missed.
     """
 
     scenario: Scenario
@@ -164,11 +170,11 @@ class Stage:
         return joint
 
     def under(self, prior: Prior, privacy: Metric, quality: Metric) -> Outcome:
-        """What the stored tables do when releases seen and true places follow a distribution with these offsets."""
+        """The privacy and the loss of the tables under a distribution of the releases seen and the true places."""
         return Outcome(self.view(prior, privacy, quality), prior.probability)
 
     def view(self, prior: Prior, privacy: Metric, quality: Metric) -> View:
-        """What they do under all distributions with the entries of this one."""
+        """What privacy and loss have in common under all distributions with the entries of this one."""
         scenario, places = self.scenario, self.tables[0].places
         self.refuse_too_large(prior, looks_back=quality.looks_back)
         history, known = prior.history, prior.at(scenario.known)
@@ -205,7 +211,7 @@ class Stage:
         )
 
     def refuse_too_large(self, prior: Prior, looks_back: bool) -> None:
-        """Refuse a distribution under which this stage cannot be evaluated in memory, or in whole numbers."""
+        """Refuse a distribution whose evaluation would not fit in memory, or whose codes exceed 63 bits."""
         scenario, places = self.scenario, self.tables[0].places
         count, entries = len(prior.histories), len(prior.history)
         for offsets in (scenario.target, scenario.quality, scenario.known):
@@ -221,17 +227,17 @@ class Stage:
         refuse_if_too_large(8 * numbers, what, parameter="scenario")
 
     def risk(self, privacy: Metric) -> float:
-        """The prior risk: the expected error of an adversary who has seen nothing, where the stage was made for."""
+        """The prior risk: the expected error of an adversary who has seen nothing, under the stage's own prior."""
         targets, target = distinct(self.prior.at(self.scenario.target), self.tables[0].places)
         guesses = product(self.tables[0].places, len(self.scenario.target))
         weight = np.bincount(target, self.prior.probability)
         return float((privacy.between(guesses, targets, NOTHING) @ weight).min())
 
     def worth(self, privacy: Metric, quality: Metric, budget: float) -> Worth:
-        """The privacy and the loss of the stored tables under the distribution they were made for, rounded against us.
+        """The privacy, its bound and the loss under the distribution that the tables were made for.
 
-        Privacy is that against the best guess for every release; the bound is U of the stored attack and price, in
-        which a causal mechanism chooses its releases one after the other.
+        All are rounded against us. Privacy is the error of the best guess for every release. The bound is U of the
+        stored attack and price; a causal mechanism chooses its releases one after the other.
         """
         found = self.under(self.prior, privacy, quality)
         view, attack = found.view, self.attack
@@ -251,10 +257,10 @@ class Stage:
         return Worth(found.weight, found.privacy, np.maximum(bound, 0) * (1 + view.rounding), found.loss)
 
     def best_replies(self, net: FloatArray, known: IntArray, owner: IntArray) -> FloatArray:
-        """The most that rows of net gains can yield when what looks alike must release alike; one number per row.
+        """The largest total of net gains, when rows that look alike must release alike; one number per row.
 
-        The last release is the best one for each row; an earlier one is best for all rows that it cannot tell apart,
-        and their total is put down to the first of them.
+        The last release is chosen for each row by itself. An earlier release is chosen once for all rows that it
+        cannot tell apart, and their total is assigned to the first of them.
         """
         places = self.tables[0].places
         for position in reversed(range(len(self.tables))):
@@ -272,7 +278,7 @@ class Stage:
         return net[:, 0]
 
     def checked(self) -> Stage:
-        """The stage, refused unless its parts fit together, distributions sum to 1, and every history has its rows."""
+        """The stage itself. Refused unless its parts fit together, distributions sum to 1, and no row is missing."""
         scenario, places, prior, attack = self.scenario, self.tables[0].places, self.prior, self.attack
         count, entries, released = len(prior.histories), len(prior.probability), places ** len(scenario.release)
         sizes = [
@@ -301,13 +307,13 @@ class Stage:
             raise CodebookError(
                 "The distribution that a stage was made for does not sum to 1, or leaves a history out."
             )
-        if len(attack.weight) < count * released:  # before anything is made that large
+        if len(attack.weight) < count * released:  # checked before any array of that size is made
             raise CodebookError("The stored attack is not a distribution of guesses for every release.")
         self._refuse_missing_rows()
         return self
 
     def _refuse_missing_rows(self) -> None:
-        """Refuse tables without a row for known places never seen before, after any history and releases before."""
+        """Refuse tables that lack the row for unknown places after a history and the releases before."""
         places = self.tables[0].places
         base, prior = places + 1, self.prior
         for position, table in enumerate(self.tables):
@@ -328,6 +334,6 @@ class Stage:
 
 
 def distinct(vectors: IntArray, places: int) -> tuple[IntArray, IntArray]:
-    """The different vectors, and which of them each one is."""
+    """The distinct vectors, and for each vector its number among them."""
     _, first, index = np.unique(encoded(vectors, places), return_index=True, return_inverse=True)
     return vectors[first], index.ravel()

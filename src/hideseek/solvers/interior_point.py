@@ -1,16 +1,18 @@
-"""Linear rows that are the same for every release make f dense, and then an interior point beats the double oracle.
+"""An interior-point method for games whose extra rows are the same for every release.
 
-Both programs over such rows have the one form
+Such rows make the optimal mechanism f dense. This method is then faster than the double oracle. It solves
 
     minimise  sum objective[u, o] U[u, o]   subject to   A U <= 0,   sum cost[u, o] U[u, o] <= budget
 
-where column U[:, o] holds f(o|.) and, in a game, the error y[o] on that release; f's rows sum to 1. But for these sums
-and the budget the releases have nothing to do with each other: a Newton step takes one small factor per release, all
-made at once, and a system with one equation for each input and one for the budget. It is Mehrotra's
-predictor-corrector, with Gondzio's correctors, from a point where every row has something to spare.
+Column U[:, o] belongs to release o. It holds f(o|.) and, in a game, the adversary's error y[o] on that release. The
+rows of f sum to 1.
 
-A release's column ends on a ray of the cone A u <= 0, where A' D A is singular but for rounding. So its inverse is
-never formed: everything goes through the triangular factor, which keeps the digits that the inverse loses.
+Releases are coupled by these sums and by the budget only. So a Newton step needs one small matrix factor per release,
+all made at once, and one linear system with an equation for each input and one for the budget. The method is
+Mehrotra's predictor-corrector with Gondzio's correctors. It starts at a point where every row has slack.
+
+At the optimum a column lies on a ray of the cone A u <= 0, and A' D A is nearly singular there. So its inverse is never
+formed. The triangular factor is used instead: it keeps the digits that the inverse loses.
 """
 
 from __future__ import annotations
@@ -36,17 +38,20 @@ from hideseek.util.boundary import checked
 from hideseek.util.limits import refuse_if_too_large
 from hideseek.util.progress import Advance, tell_bounds
 
-ROUNDS, PATIENCE = 150, 15  # at most, and without getting nearer; 20 to 60 are usual
-CORRECTORS = 6  # at most in a round: each costs a fraction of the factors that it reuses
-ROUNDING = 1e-14  # of a matrix whose diagonal is 1; keeps it positive definite
-NEAR = 0.97  # of the way to the boundary
+ROUNDS, PATIENCE = 150, 15  # the most rounds, and the most without progress; 20 to 60 rounds are usual
+CORRECTORS = 6  # the most corrector steps in a round; each is cheap, as it reuses the factors
+ROUNDING = 1e-14  # added to a diagonal of ones, so that the matrix stays positive definite
+NEAR = 0.97  # the share of the way to the boundary that a step goes
 
-Bounds = Callable[[int, float, float], None]  # hears the round, and the bounds of a program after it
+Bounds = Callable[[int, float, float], None]  # is told the round, and the program's bounds after it
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """``thin`` and ``full`` are the rows A, sparse and dense; the first ``inputs`` rows of U sum to 1."""
+    """The linear program. ``thin`` and ``full`` are the sparse and the dense rows of A.
+
+    The first ``inputs`` rows of U are f; each of them sums to 1.
+    """
 
     objective: FloatArray
     thin: sparse.csr_array
@@ -57,7 +62,7 @@ class Program:
 
     @cached_property
     def outer(self) -> sparse.csr_array:
-        """Maps the weights of the thin rows to the sum of their outer products, laid out row by row."""
+        """The matrix from weights of the thin rows to the weighted sum of their outer products, row by row."""
         ones = np.ones((1, self.thin.shape[1]))
         pairs = sparse.kron(self.thin, ones, format="csr") * sparse.kron(ones, self.thin, format="csr")
         return sparse.csr_array(pairs.T)
@@ -82,8 +87,11 @@ class Program:
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """Where the method stands, or a step: U and the slack of its rows, their multipliers, those of the sums, ``worth``,
-    and the budget's slack and price."""
+    """A point of the method, or a step between two points.
+
+    ``values`` is U. ``slack`` and ``weight`` are the slacks of the rows A and their multipliers. ``worth`` are the
+    multipliers of the sums to 1. ``spare`` and ``price`` are the budget's slack and its multiplier.
+    """
 
     values: FloatArray
     slack: FloatArray
@@ -93,18 +101,18 @@ class Iterate:
     price: float
 
     def moved(self, step: Iterate, primal: float, dual: float) -> Iterate:
-        """This point after a step, of different lengths on the two sides."""
+        """This point after a step; the primal and the dual part may go different lengths."""
         length = {"values": primal, "slack": primal, "spare": primal, "weight": dual, "worth": dual, "price": dual}
         names = [field.name for field in fields(self)]
         return Iterate(**{name: getattr(self, name) + length[name] * getattr(step, name) for name in names})
 
     @property
     def complementarity(self) -> float:
-        """The distance between the primal and the dual objective, when both are feasible."""
+        """The distance between the primal and the dual objective, where both points are feasible."""
         return float(np.vdot(self.slack, self.weight) + self.spare * self.price)
 
     def room(self, step: Iterate) -> tuple[float, float]:
-        """How far the step can go on either side before something turns negative, at most 1."""
+        """How far the primal and the dual part of a step can go, at most 1, before a number turns negative."""
         pairs = (
             ((self.slack, step.slack), (self.spare, step.spare)),
             ((self.weight, step.weight), (self.price, step.price)),
@@ -114,7 +122,7 @@ class Iterate:
 
 
 class Newton:
-    """The equations of one round, solved for several right-hand sides with the same factors."""
+    """The Newton equations of one round. The factors are made once and serve several right-hand sides."""
 
     def __init__(self, program: Program, point: Iterate) -> None:
         self.program, self.point = program, point
@@ -134,13 +142,13 @@ class Newton:
 
     @property
     def gap(self) -> float:
-        """The distance between the objectives, and what it may be wrong by while the equations do not hold."""
+        """The distance between the objectives, plus a bound on its error while the equations do not yet hold."""
         multipliers = np.abs(np.r_[self.point.worth, self.point.price])
         wrong = np.abs(self.steepness * self.point.values).sum() + np.abs(self.excess) @ multipliers
         return float(self.point.complementarity + wrong)
 
     def step(self, rows: FloatArray, budget: float) -> Iterate:
-        """The step that takes slack x multiplier down by ``rows`` and, of the budget, by ``budget``, to first order."""
+        """The step that lowers slack x multiplier, to first order: by ``rows`` for A, by ``budget`` for the budget."""
         point, program = self.point, self.program
         downhill = program.transposed(rows / point.slack) - self.steepness
         half = np.matmul(downhill.T[:, None, :], self.factor)
@@ -156,7 +164,7 @@ class Newton:
 
 
 def inverse_factors(program: Program, point: Iterate) -> FloatArray:
-    """F[o] with F F' the inverse of A' D A, D being the multipliers over the slacks of that release's rows."""
+    """For each release o a factor F[o], where F F' is the inverse of A' D A. D holds multiplier / slack of its rows."""
     normal = program.normal(point.weight / point.slack)
     unit = 1 / np.sqrt(np.einsum("oii->oi", normal))
     scaled = normal * (unit[:, :, None] * unit[:, None, :]) + ROUNDING * np.eye(normal.shape[1])
@@ -164,13 +172,13 @@ def inverse_factors(program: Program, point: Iterate) -> FloatArray:
     return inverse
 
 
-@np.errstate(all="ignore")  # what overflows gets no nearer, and the best point stays
+@np.errstate(all="ignore")  # a point that overflows is no better, and the best one is kept
 def interior_point(
     program: Program, tolerance: float, deadline: float = np.inf, report: Bounds | None = None
 ) -> tuple[Iterate, int, bool]:
     """The best point found, the number of rounds, and whether time ran out.
 
-    Ends when the objectives are no further apart than ``tolerance``, relatively, or when rounding lets them no nearer.
+    Ends when the relative distance of the objectives is at most ``tolerance``, or when rounding prevents progress.
     """
     height, releases = program.objective.shape
     rows = program.thin.shape[0] + len(program.full)
@@ -196,7 +204,7 @@ def interior_point(
 
 
 def start(program: Program) -> Iterate:
-    """Every release alike, which leaves something to spare in every row, and the multipliers to balance the slacks."""
+    """The first point: all releases are equally likely, so that every row has slack. Multipliers balance the slacks."""
     height, releases = program.objective.shape
     values = np.full((height, releases), -1 / releases)
     values[: program.inputs] = 1 / releases
@@ -207,7 +215,7 @@ def start(program: Program) -> Iterate:
 
 
 def corrected(newton: Newton) -> Iterate:
-    """The point after a predicted step, corrected as often as that makes it longer."""
+    """The next point: a predicted step, corrected as long as corrections make the step longer."""
     point = newton.point
     rows, budget = point.slack * point.weight, point.spare * point.price
     guess = newton.step(rows, budget)
@@ -230,19 +238,19 @@ def corrected(newton: Newton) -> Iterate:
 
 
 def towards(aim: float, products: FloatArray) -> FloatArray:
-    """What takes products that are far from the aim to within a factor of 10 of it; never much downwards."""
+    """The change that brings each product to within a factor of 10 of the aim; a decrease is limited to 10 aims."""
     moved: FloatArray = np.maximum(np.clip(products, 0.1 * aim, 10 * aim) - products, -10 * aim)
     return moved
 
 
 def solvable(problem: Alternatives) -> bool:
-    """Whether the method applies: one game, and no rows but such as are the same for every release."""
+    """Whether the method applies: there is one game, and its extra rows, if any, are the same for every release."""
     rows = problem.games[0].rows
     return len(problem.games) == 1 and (rows is None or rows.block is not None)
 
 
 def rows_of(game: Game) -> sparse.csr_array:
-    """f >= 0 and the game's own rows, on one release's column of f."""
+    """The rows of A for one release's column of f: f >= 0, and the game's own rows."""
     own = [] if game.rows is None else [game.rows.block]
     return sparse.csr_array(sparse.vstack([-sparse.eye_array(len(game.cost)), *own], format="csr"))
 
@@ -334,7 +342,7 @@ def least_loss(game: Game, *, tolerance: float = 1e-6) -> LeastLoss:
 
 
 def cheapest_with(game: Game, rows: LinearRows, tolerance: float) -> LeastLoss:
-    """The interior point's cheapest mechanism, mended, and the bound that its multipliers prove."""
+    """The cheapest mechanism of the interior-point method, repaired, and the bound that its multipliers prove."""
     inputs, releases = game.cost.shape
     unit = game.saturation or 1.0
     cost = game.cost / unit
@@ -345,7 +353,7 @@ def cheapest_with(game: Game, rows: LinearRows, tolerance: float) -> LeastLoss:
     if game.saturation <= np.vdot(game.cost, table):
         table = one_hot(game.cost.sum(axis=0).argmin(), inputs, releases)
     loss = float(np.vdot(game.cost, table))
-    # where nothing is to be guessed and a unit of loss is worth 1, the bound on the game is what can still be saved
+    # a game in which nothing is guessed and a unit of loss is worth 1: the bound on it is what can still be saved
     unguessed = Alternatives((Game(np.zeros((1, inputs)), game.cost, budget=loss, rows=rows),))
     multipliers = point.weight[inputs:].ravel() * unit
     answer = Claim(table, (np.ones((releases, 1)),), np.ones(1), np.ones(1), multipliers)

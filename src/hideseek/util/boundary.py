@@ -1,4 +1,4 @@
-"""The boundary: what is given to public functions is held against their annotations, in one place for all of them."""
+"""The boundary of the package: arguments of public functions are checked against the annotations, here for all."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from hideseek.util.limits import refuse_large_array
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 Fits = Callable[[Any], bool]
-Rule = tuple[Fits, str]  # whether a value fits, and what it must be, in words
+Rule = tuple[Fits, str]  # a test of a value, and the same rule in words
 
 ARRAY_LIKE = set(get_args(npt.ArrayLike))
 SEVERAL = "a sequence"
-LONGEST = 10**7  # values one after the other: each is looked at
+LONGEST = 10**7  # values of a sequence; each one is checked
 SHORT = f"an array, or at most {LONGEST} values"
 CONSTRUCTORS = ("__init__", "__new__")
-# names in annotations of what is imported only where it is used
+# names in annotations whose modules are imported only where they are used
 DEFERRED = {"pd": "pandas", "sparse": "scipy.sparse", "Axes": "matplotlib.axes:Axes"}
-NO_NAME = "embedded null byte"  # what Python says of a name that no file can have
+NO_NAME = "embedded null byte"  # Python's message about a name that no file can have
 
 
 def checked(target: Target) -> Target:
-    """Refuse a call whose arguments are not of the annotated types, before anything is done with them.
+    """Check the types of a function's arguments at every call, before the function runs.
 
     Of a class, the constructor and all public methods are checked.
 
@@ -50,7 +50,7 @@ def checked(target: Target) -> Target:
     """
     if not isinstance(target, type):
         return cast("Target", checking(target))
-    lists = hasattr(target, "__post_init__")  # which makes arrays of what it is given
+    lists = hasattr(target, "__post_init__")  # such a class makes arrays from lists itself
     for name, member in list(vars(target).items()):
         if name in CONSTRUCTORS or not name.startswith("_"):
             if isinstance(member, classmethod):
@@ -63,16 +63,16 @@ def checked(target: Target) -> Target:
 
 
 def checking(function: Callable[..., Any], lists: bool = False) -> Callable[..., Any]:
-    """The function, with the check before it; what the system refuses meanwhile becomes an error of ours.
+    """The function with the check before it. An error of the operating system becomes an OutputError.
 
-    ``lists``: one may be given for an array.
+    ``lists`` says whether a list may be given for an array.
     """
     rules: dict[str, Rule] = {}
     owner = owner_of(function)
 
     @wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
-        if not rules:  # at the first call: by then everything that annotations name is there
+        if not rules:  # made at the first call, when all names in annotations are defined
             rules.update(rules_of(function, lists))
         for name, value in (*zip(rules, arguments, strict=False), *named.items()):
             if name in rules:
@@ -84,7 +84,7 @@ def checking(function: Callable[..., Any], lists: bool = False) -> Callable[...,
         except (OSError, ValueError) as error:
             if isinstance(error, HideseekError):
                 raise
-            if isinstance(error, OSError) and error.errno is not None:  # the others are not the system's
+            if isinstance(error, OSError) and error.errno is not None:  # without a number it is not the system's
                 raise OutputError(error.errno, error.strerror, error.filename) from error
             if str(error) == NO_NAME or isinstance(error, UnicodeEncodeError):
                 raise OutputError(errno.EINVAL, NO_NAME) from error
@@ -94,7 +94,7 @@ def checking(function: Callable[..., Any], lists: bool = False) -> Callable[...,
 
 
 def refused(owner: str, parameter: str, rule: str, value: object) -> ParameterError:
-    """The error that names the type and not the value, which may be a true location."""
+    """The error for a wrong argument. It names the type and never the value, which may be a true location."""
     got = "one that is too large" if type(value) is int and abs(value) >= 2**63 else type(value).__name__
     if rule.startswith(SEVERAL) and isinstance(value, list | tuple) and value:
         got += f" of {' and '.join(sorted({type(one).__name__ for one in value}))}"
@@ -112,7 +112,7 @@ def owner_of(function: Callable[..., Any]) -> str:
 
 
 def length_of(value: Sequence[Any]) -> str:
-    """The length as text, since Python counts no further than ``sys.maxsize``."""
+    """The length as text. Python cannot give a length above ``sys.maxsize``."""
     try:
         return str(len(value))
     except OverflowError:
@@ -120,26 +120,26 @@ def length_of(value: Sequence[Any]) -> str:
 
 
 def rules_of(function: Callable[..., Any], lists: bool) -> dict[str, Rule]:
-    """By parameter, in order."""
+    """The rule of each parameter, in the order of the signature."""
     hints = get_type_hints(function, localns=cast("dict[str, Any]", DeferredNames()))
     names = inspect.signature(function).parameters
     return {name: rule_of(hints[name], lists) if name in hints else (anything, "") for name in names}
 
 
 class DeferredNames(dict[str, Any]):
-    """Lets annotations name what their module imports for type checkers only."""
+    """Resolves names in annotations that their module imports for type checkers only."""
 
     def __missing__(self, name: str) -> Any:
         return resolve_name(DEFERRED[name])  # a KeyError leaves the name to the module itself
 
 
 def anything(_: object) -> bool:
-    """Left to the function itself."""
+    """No rule here: the function checks the value itself."""
     return True
 
 
 def rule_of(annotation: Any, lists: bool) -> Rule:
-    """What a value of an annotated type must be; what is not known here is left to the function itself."""
+    """The rule for values of an annotated type. A type that is not known here has no rule."""
     kind, inner = get_origin(annotation) or annotation, get_args(annotation)
     if kind in (Union, types.UnionType):
         return one_of_several(inner, lists)
@@ -162,9 +162,9 @@ def rule_of(annotation: Any, lists: bool) -> Rule:
         )
     if getattr(kind, "_is_protocol", False):
         names = [name for name in vars(kind) if not name.startswith("_")]
-        # asked of the type: to evaluate a property may take long
+        # the type is asked, as it may take long to evaluate a property of the value
         return lambda value: all(hasattr(type(value), name) or name in fields(value) for name in names), named(kind)
-    if isinstance(kind, type) and issubclass(kind, StrEnum):  # which of its names, the function itself asks
+    if isinstance(kind, type) and issubclass(kind, StrEnum):  # the function checks the name itself
         return CHECKS[str][0], f"one of {', '.join(map(repr, map(str, kind)))}"
     if isinstance(kind, type):
         return (lambda value: isinstance(value, kind)), named(kind)
@@ -172,7 +172,7 @@ def rule_of(annotation: Any, lists: bool) -> Rule:
 
 
 def named(kind: type) -> str:
-    """A type, with its article, and where it is from unless that goes without saying."""
+    """The name of a type with its article, and with its package where that is not hideseek or Python."""
     package = kind.__module__.partition(".")[0]
     own = kind.__module__.startswith("hideseek") or package in sys.stdlib_module_names
     name = kind.__name__ if own else f"{package} {kind.__name__}"
@@ -180,12 +180,12 @@ def named(kind: type) -> str:
 
 
 def fields(value: object) -> Mapping[str, object]:
-    """What an object holds itself."""
+    """The attributes of the object itself, without those of its type."""
     return getattr(value, "__dict__", {})
 
 
 def one_of_several(annotations: Sequence[Any], lists: bool) -> Rule:
-    """A union fits where a member does; numpy itself says what it takes for an array."""
+    """The rule of a union: a value must fit one of its members. An array-like is left to numpy."""
     if set(annotations) >= ARRAY_LIKE:
         return (lambda value: not isinstance(value, Sequence) or is_countable(value)), SHORT
     rules = [rule_of(one, lists) for one in annotations]
@@ -196,14 +196,14 @@ def one_of_several(annotations: Sequence[Any], lists: bool) -> Rule:
 
 
 def several(kind: Any, inner: Sequence[Any], lists: bool) -> Rule:
-    """Values one after the other; what can be looked at only once is not looked at here."""
+    """The rule of a sequence or an iterable. The values of an iterator are not checked: that would use them up."""
     rules = [rule_of(one, lists) for one in inner if one is not Ellipsis]
     every = kind is not tuple or Ellipsis in inner
 
     def fit(value: object) -> bool:
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or is_sparse(value):
             return False
-        if hasattr(value, "__array__") and not isinstance(value, np.ndarray):  # a masked one stays so
+        if hasattr(value, "__array__") and not isinstance(value, np.ndarray):  # a masked array stays masked
             value = np.asarray(value)
         if not isinstance(value, Sequence | np.ndarray):
             return kind is Iterable
@@ -218,7 +218,7 @@ def several(kind: Any, inner: Sequence[Any], lists: bool) -> Rule:
 
 
 def is_countable(value: Sequence[Any] | npt.NDArray[Any]) -> bool:
-    """Whether it has no more values than are looked at; some have none, and some more than Python can count."""
+    """Whether it has a length, of at most ``LONGEST``. Some have no length, some one that Python cannot give."""
     try:
         return len(value) <= LONGEST
     except (TypeError, OverflowError):
@@ -226,12 +226,12 @@ def is_countable(value: Sequence[Any] | npt.NDArray[Any]) -> bool:
 
 
 def is_integer(value: object) -> bool:
-    """Of Python's or numpy's kind, and of 64 bits."""
+    """Whether it is an integer of Python or numpy that fits in 64 bits."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and -(2**63) <= int(value) < 2**63
 
 
 def is_number(value: object) -> bool:
-    """A real one, no larger than a float can be."""
+    """Whether it is a real number that a float can hold."""
     if isinstance(value, bool) or not isinstance(value, Real | np.floating | np.integer):
         return False
     try:
@@ -242,12 +242,12 @@ def is_number(value: object) -> bool:
 
 
 def is_array(value: object, kinds: str = "biuf") -> bool:
-    """Of numbers."""
+    """Whether it is a numpy array of numbers."""
     return isinstance(value, np.ndarray) and value.dtype.kind in kinds
 
 
 def is_array_like(value: object) -> bool:
-    """What numpy makes an array of numbers of."""
+    """Whether numpy can make an array of numbers from it."""
     if is_sparse(value):
         return False
     try:
@@ -258,22 +258,22 @@ def is_array_like(value: object) -> bool:
 
 
 def is_matrix_like(value: object) -> bool:
-    """What numpy or scipy makes a matrix of numbers of."""
+    """Whether it is a sparse matrix, or numpy can make an array of numbers from it."""
     return is_sparse(value) or is_array_like(value)
 
 
 def is_sparse(value: object) -> bool:
-    """Whether it is one of scipy's sparse matrices; where scipy is not loaded, nothing is."""
+    """Whether it is a sparse matrix of scipy. If scipy is not loaded, there are none."""
     return "scipy.sparse" in sys.modules and bool(sys.modules["scipy.sparse"].issparse(value))
 
 
 def is_sparse_type(kind: object) -> bool:
-    """Whether an annotation means one of scipy's sparse matrices."""
+    """Whether an annotation names a sparse matrix of scipy."""
     return getattr(kind, "__module__", "").startswith("scipy.sparse")
 
 
 def takes(value: object, count: int) -> bool:
-    """Whether it can be called with so many arguments; some built-in functions do not tell."""
+    """Whether it can be called with ``count`` arguments. Built-in functions without a signature are accepted."""
     if not callable(value):
         return False
     try:
