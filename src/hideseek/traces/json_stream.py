@@ -38,16 +38,24 @@ NOTHING: Row = (None,) * len(COLUMNS)
 
 def pieces_of(stream: IO[bytes]) -> Iterator[bytes]:
     """The bytes of a file without a byte order mark, piece by piece."""
-    piece = stream.read(PIECE).removeprefix(BOM)
-    if not piece:
+    piece = whole_piece(stream).removeprefix(BOM)
+    if not piece.strip():
         raise UnusableFileError("the file is empty")
     while piece:
         yield piece
-        piece = stream.read(PIECE)
+        piece = whole_piece(stream)
 
 
-def events_of(pieces: Iterable[bytes], name: str) -> Iterator[list[tuple[str, Any]]]:
-    """What ijson finds in each piece; documents may follow one another."""
+def whole_piece(stream: IO[bytes]) -> bytes:
+    """The next bytes, as many as make a piece unless the file ends: streams may give fewer than they are asked for."""
+    piece = stream.read(PIECE)
+    while 0 < len(piece) < PIECE and (more := stream.read(PIECE - len(piece))):
+        piece += more
+    return piece
+
+
+def events_of(pieces: Iterable[bytes], name: str) -> Iterator[tuple[int, list[tuple[str, Any]]]]:
+    """What ijson finds in each piece, after the bytes up to its end; documents may follow one another."""
     events = ijson.sendable_list()
     parser = ijson.basic_parse_coro(events, use_float=True, multiple_values=True)
     read = quiet = 0
@@ -61,13 +69,13 @@ def events_of(pieces: Iterable[bytes], name: str) -> Iterator[list[tuple[str, An
         quiet = 0 if events else quiet + len(piece)
         if quiet > LONGEST:
             raise UnusableFileError(f"malformed {name}: more than {LONGEST} bytes without an end before byte {read}")
-        yield events
+        yield read, events
         events.clear()
     try:
         parser.close()
     except DAMAGE:
         raise UnusableFileError(f"malformed {name}: it ends too early, after {read} bytes") from None
-    yield events
+    yield read, events
 
 
 def elements(pieces: Iterable[bytes], name: str, arrays: Sequence[str], whole: bool = False) -> Iterator[Any]:
@@ -92,8 +100,8 @@ def elements(pieces: Iterable[bytes], name: str, arrays: Sequence[str], whole: b
     ready: list[Any] = []  # stands for an array that is asked for; what it holds is the element being read
     stack: list[Any] = [ready if whole else None]  # of open arrays and objects; None where they are not kept
     key = member = ""
-    fed = 0  # bytes since an element ended
-    for events in events_of(pieces, name):
+    begun = 0  # bytes before the element
+    for read, events in events_of(pieces, name):
         for event, value in events:
             if event == "map_key":
                 member = value
@@ -116,9 +124,9 @@ def elements(pieces: Iterable[bytes], name: str, arrays: Sequence[str], whole: b
                         raise UnusableFileError(f"malformed {name}: nested {DEEPEST} deep or more")
             if ready and stack[-1] is ready:
                 yield ready.pop()
-                fed = 0
-        fed += PIECE if ready else 0
-        if fed > LARGEST:
+                begun = read
+        begun = begun if ready else read
+        if read - begun > LARGEST:
             raise UnusableFileError(f"malformed {name}: more than {LARGEST} bytes in one element")
 
 
