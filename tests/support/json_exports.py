@@ -229,6 +229,7 @@ def read(name: str, content: str | bytes | list | dict) -> list[tuple]:
     rows = []
     for block in READERS[name][0](stream):
         assert 0 < len(block) <= 1 << 16
+        assert block.index.is_unique  # what types the rows needs it
         assert set(columns[:5]) <= set(block) <= set(columns)
         lists = [block[column].tolist() if column in block else [None] * len(block) for column in columns]
         rows += zip(block.index.tolist(), *lists, strict=True)

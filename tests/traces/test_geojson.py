@@ -22,11 +22,11 @@ def feature(kind: str, coordinates: object, **said: object) -> dict:
 
 
 def test_a_collection_gives_points_and_lines():
-    assert read("geojson", COLLECTION) == [(1, *POINT_ROW), *((2, *row) for row in LINE_ROWS)]
+    assert read("geojson", COLLECTION) == [(1, *POINT_ROW), (2, *LINE_ROWS[0]), (3, *LINE_ROWS[1])]
 
 
 def test_features_alone_and_one_after_another_are_read():
-    assert read("geojson", LINE) == [(1, *row) for row in LINE_ROWS]
+    assert read("geojson", LINE) == [(1, *LINE_ROWS[0]), (2, *LINE_ROWS[1])]
     text = json.dumps(FEATURE, indent=1) + "\n" + json.dumps(LINE)
     assert read("geojson", text) == read("geojson", COLLECTION)
 

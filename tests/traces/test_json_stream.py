@@ -190,11 +190,10 @@ def test_an_error_shows_nothing_of_the_file():
 
 
 def test_rows_come_in_blocks_with_their_places():
-    rows = ((place, 1.0, 2.0) for place in range(1, ROWS + 3))
-    first, second = blocks_of(rows, "line", ("latitude", "longitude"))
+    first, second = blocks_of(repeat((1.0, 2.0), ROWS + 2), ("latitude", "longitude"))
     assert (len(first), len(second)) == (ROWS, 2)
     assert second.index.tolist() == [ROWS + 1, ROWS + 2]
-    assert second.index.name == "line"
+    assert second.index.name == "point"
     assert list(blocks_of([])) == []
 
 

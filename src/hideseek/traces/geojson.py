@@ -29,7 +29,7 @@ def looks_like_geojson(head: bytes) -> bool:
 
 
 def read_geojson(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
-    """Read the positions of all features; ``record`` counts features.
+    """Read the positions of all features.
 
     A feature without a position, such as one whose geometry is null, is a row without degrees.
     """
@@ -42,14 +42,14 @@ def read_geojson(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
 
 
 def rows_of(features: Iterable[Any]) -> Iterator[Row]:
-    """The positions of all features, with the number of the feature."""
-    for record, feature in enumerate(features, 1):
+    """The positions of all features."""
+    for feature in features:
         said = inside(feature, "properties")
         names = {name.strip().lower(): name for name in said} if isinstance(said, dict) else {}
         accuracy = number(value_of(said, names, ACCURACY))
         user = plain(value_of(said, names, ALIASES["user_id"]))
         for position, time in positions(inside(feature, "geometry"), said, names):
-            yield record, *degrees(position), plain(time), None, accuracy, user
+            yield *degrees(position), plain(time), None, accuracy, user
 
 
 def value_of(said: Any, names: dict[str, str], known: Iterable[str]) -> Any:

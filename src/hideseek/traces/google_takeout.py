@@ -32,7 +32,7 @@ def read_google_records(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
 
 
 def read_google_semantic(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
-    """Read visits, and the starts, ends and timed paths of activities; ``record`` counts visits and activities.
+    """Read visits, and the starts, ends and timed paths of activities.
 
     The waypoints of an activity have no times and are left out, and so are visits inside another visit, whose time
     that one covers.
@@ -42,16 +42,16 @@ def read_google_semantic(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
 
 def records(found: Iterable[Any]) -> Iterator[Row]:
     """The fixes of a ``Records.json``."""
-    for place, record in enumerate(found, 1):
+    for record in found:
         accuracy = number(inside(record, "accuracy"))
-        yield place, *degrees(record, "latitudeE7", "longitudeE7"), moment(record, "timestamp"), None, accuracy
+        yield *degrees(record, "latitudeE7", "longitudeE7"), moment(record, "timestamp"), None, accuracy
 
 
 def visits_and_activities(found: Iterable[Any]) -> Iterator[Row]:
     """The fixes and stretches of a month."""
-    for record, one in enumerate(found, 1):
+    for one in found:
         if not isinstance(one, dict):
-            yield record, *NOTHING
+            yield NOTHING
             continue
         for kind in ("placeVisit", "activitySegment"):
             if not isinstance(whole := one.get(kind), dict):
@@ -61,14 +61,14 @@ def visits_and_activities(found: Iterable[Any]) -> Iterator[Row]:
             if kind == "placeVisit":
                 named = degrees(whole.get("location"), "latitudeE7", "longitudeE7")
                 centre = degrees(whole, "centerLatE7", "centerLngE7")
-                yield record, *(centre if np.isnan(named).any() else named), start, end, None
+                yield *(centre if np.isnan(named).any() else named), start, end, None
                 continue
-            yield record, *degrees(whole.get("startLocation"), "latitudeE7", "longitudeE7"), start, None, None
-            yield record, *degrees(whole.get("endLocation"), "latitudeE7", "longitudeE7"), end, None, None
+            yield *degrees(whole.get("startLocation"), "latitudeE7", "longitudeE7"), start, None, None
+            yield *degrees(whole.get("endLocation"), "latitudeE7", "longitudeE7"), end, None, None
             points = inside(whole, "simplifiedRawPath", "points")
             for point in points if isinstance(points, list) else ():
                 accuracy = number(inside(point, "accuracyMeters"))
-                yield record, *degrees(point, "latE7", "lngE7"), moment(point, "timestamp"), None, accuracy
+                yield *degrees(point, "latE7", "lngE7"), moment(point, "timestamp"), None, accuracy
 
 
 def degrees(place: Any, latitude: str, longitude: str) -> tuple[float, float]:

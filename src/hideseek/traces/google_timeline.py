@@ -27,7 +27,7 @@ def looks_like_google_timeline(head: bytes) -> bool:
 
 
 def read_google_timeline(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
-    """Read paths, visits, activities and raw positions; ``record`` counts segments and signals.
+    """Read paths, visits, activities and raw positions.
 
     Segments and signals of other kinds say no place and are left out, and so are visits inside another visit
     (``hierarchyLevel`` above 0): the outer one covers their time. A visit without a location is a row without degrees.
@@ -37,26 +37,26 @@ def read_google_timeline(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
 
 
 def rows_of(segments: Iterable[Any]) -> Iterator[Row]:
-    """The fixes and stretches of all segments, with the number of the segment."""
-    for record, segment in enumerate(segments, 1):
+    """The fixes and stretches of all segments."""
+    for segment in segments:
         if not isinstance(segment, dict):
-            yield record, *NOTHING
+            yield NOTHING
             continue
         start, end = plain(segment.get("startTime")), plain(segment.get("endTime"))
         for point in path if isinstance(path := segment.get("timelinePath"), list) else ():
             time = plain(inside(point, "time"))
             if time is None:
                 time = later(start, inside(point, "durationMinutesOffsetFromStartTime"))
-            yield record, *degrees(inside(point, "point")), time, None, None
+            yield *degrees(inside(point, "point")), time, None, None
         visit, activity, position = segment.get("visit"), segment.get("activity"), segment.get("position")
         if isinstance(visit, dict) and not number(visit.get("hierarchyLevel")) > 0:
-            yield record, *degrees(inside(visit, "topCandidate", "placeLocation")), start, end, None
+            yield *degrees(inside(visit, "topCandidate", "placeLocation")), start, end, None
         if isinstance(activity, dict):
-            yield record, *degrees(activity.get("start")), start, None, None
-            yield record, *degrees(activity.get("end")), end, None, None
+            yield *degrees(activity.get("start")), start, None, None
+            yield *degrees(activity.get("end")), end, None, None
         if isinstance(position, dict):
             accuracy = number(position.get("accuracyMeters"))
-            yield record, *degrees(position), plain(position.get("timestamp")), None, accuracy
+            yield *degrees(position), plain(position.get("timestamp")), None, accuracy
 
 
 def degrees(place: Any) -> tuple[float, float]:

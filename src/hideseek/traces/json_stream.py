@@ -32,7 +32,7 @@ CLOSING = ("end_map", "end_array")
 DAMAGE = (ijson.JSONError, ValueError, ArithmeticError)  # the latter two from ijson without its C library
 
 COLUMNS = ("latitude", "longitude", "tracked_at", "finished_at", "accuracy")
-Row = tuple[Any, ...]  # the place in the file, then the columns
+Row = tuple[Any, ...]  # of these columns
 NOTHING: Row = (None,) * len(COLUMNS)
 
 
@@ -186,9 +186,10 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float) and not isinstance(value, bool) else None
 
 
-def blocks_of(rows: Iterable[Row], place: str = "record", columns: Sequence[str] = COLUMNS) -> Iterator[pd.DataFrame]:
-    """Rows as tables of at most ``ROWS``; the first entry of a row says its place in the file."""
-    rows = iter(rows)
+def blocks_of(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> Iterator[pd.DataFrame]:
+    """Rows as tables of at most ``ROWS``; the index counts them through the file."""
+    rows, count = iter(rows), 0
     while block := list(islice(rows, ROWS)):
-        places, *values = zip(*block, strict=True)
-        yield pd.DataFrame(dict(zip(columns, values, strict=True)), index=pd.Index(places, name=place))
+        index = pd.RangeIndex(count + 1, count + len(block) + 1, name="point")
+        yield pd.DataFrame(dict(zip(columns, zip(*block, strict=True), strict=True)), index=index)
+        count += len(block)

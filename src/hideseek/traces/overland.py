@@ -27,11 +27,11 @@ def read_overland(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
 
 
 def rows_of(features: Iterable[Any]) -> Iterator[Row]:
-    """The fixes and visits, with the number of the feature."""
-    for record, feature in enumerate(features, 1):
+    """The fixes and visits of all features."""
+    for feature in features:
         said = inside(feature, "properties")
         start, end = plain(inside(said, "arrival_date")), plain(inside(said, "departure_date"))
         if start is None or end is None:
             start, end = plain(inside(said, "timestamp")), None
         place = degrees(inside(feature, "geometry", "coordinates"))
-        yield record, *place, start, end, number(inside(said, "horizontal_accuracy"))
+        yield *place, start, end, number(inside(said, "horizontal_accuracy"))

@@ -16,7 +16,18 @@ import msgspec
 import pandas as pd
 
 from hideseek.errors import UnusableFileError
-from hideseek.traces.json_stream import LONGEST, NOTHING, Row, blocks_of, elements, number, outline, pieces_of, plain
+from hideseek.traces.json_stream import (
+    COLUMNS,
+    LONGEST,
+    NOTHING,
+    Row,
+    blocks_of,
+    elements,
+    number,
+    outline,
+    pieces_of,
+    plain,
+)
 
 LINE = re.compile(rb"\s*(\d{4}-\d\d-\d\dT\S+)[ \t]+\S+[ \t]+(\{.*)")
 MESSAGE = {"_type", "item._type", "data.item._type"}
@@ -39,12 +50,15 @@ def read_owntracks(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
     if start.startswith(b"[") or several_lines or "data" in outline(first):
         alone = several_lines and "data" not in outline(first)
         found = elements(chain([first], pieces), "OwnTracks", ("", "data"), whole=alone)
-        return blocks_of(rows_of((place, message, None) for place, message in enumerate(found, 1)))
-    return blocks_of(rows_of(messages(chain([first], pieces))), "line")
+        rows, place = rows_of((place, message, None) for place, message in enumerate(found, 1)), "message"
+    else:
+        rows, place = rows_of(messages(chain([first], pieces))), "line"
+    for block in blocks_of(rows, columns=(place, *COLUMNS)):
+        yield block.set_index(place)
 
 
 def rows_of(found: Iterable[tuple[int, Any, Any]]) -> Iterator[Row]:
-    """The fixes among messages, each of which comes with its place and the time of its line."""
+    """The place and the fix of each location among messages, which come with their place and the time of their line."""
     for place, message, time in found:
         if not isinstance(message, dict):
             yield place, *NOTHING
@@ -56,14 +70,14 @@ def rows_of(found: Iterable[tuple[int, Any, Any]]) -> Iterator[Row]:
 
 def messages(pieces: Iterable[bytes]) -> Iterator[tuple[int, Any, str | None]]:
     """The message of every line with the number and the time of the line; None for one that is damaged."""
-    for number_, line in enumerate(lines_of(pieces), 1):
+    for place, line in enumerate(lines_of(pieces), 1):
         if not line.strip():
             continue
         parts = LINE.fullmatch(line.rstrip())
         try:
-            yield number_, msgspec.json.decode(parts[2] if parts else line), parts and parts[1].decode()
+            yield place, msgspec.json.decode(parts[2] if parts else line), parts and parts[1].decode()
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            yield number_, None, None
+            yield place, None, None
 
 
 def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
