@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hideseek.errors import UnusableFileError
 from hideseek.traces.json_stream import LONGEST, PIECE
+from hideseek.traces.owntracks import lines_of
 from tests.support.json_exports import LOCATION, REC, SHAPES, read
 
 FIX = (46.519, 6.566, 1714975989, None, 8.0, None)
@@ -71,6 +72,16 @@ def test_a_location_without_a_time_has_that_of_its_line():
 def test_wrong_types_are_missing_values():
     wrong = {"_type": "location", "lat": [], "lon": True, "tst": {}, "acc": "far"}
     assert read("owntracks", [wrong, 7]) == [(1, *[None] * 6), (2, *[None] * 6)]
+
+
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n", b"\r"])
+def test_lines_do_not_depend_on_how_the_file_is_cut(ends):
+    content = ends.join([b"one", b"", b"two", b"three"])
+    for size in range(1, len(content) + 1):
+        pieces = [content[at : at + size] for at in range(0, len(content), size)]
+        assert list(lines_of(pieces)) == [b"one", b"", b"two", b"three"]
+    long = ends.join([b"x" * 1000] * (2 * LONGEST // 1000))
+    assert {len(line) for line in lines_of([long[at : at + PIECE] for at in range(0, len(long), PIECE)])} == {1000}
 
 
 def test_a_line_without_an_end_is_refused():
