@@ -1,0 +1,182 @@
+"""Parquet, GeoParquet and Arrow files: tables whose columns have types, read batch by batch.
+
+Only the columns of use are read. Whatever such a file claims is looked at before it is believed (``packed``), and what
+the library hands over is validated before it is touched.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hideseek.errors import UnusableFileError
+from hideseek.traces.archives import short
+from hideseek.traces.arrow_columns import BYTES, POINTS, TEXT, check_kind, column_of, is_kind
+from hideseek.traces.packed import CONTINUED, FILE, SCHEMA, Flat, footer_fits, look_at_pages, refuse_messages
+from hideseek.traces.table import ALIASES, located, missing_columns
+
+BLOCK = 1 << 16  # rows that are handed over together
+HELD = 1 << 30  # bytes of a file in which one cannot go back, as of an archive: it is read into memory
+NAMED = 20  # columns that an error lists
+GEO = 1 << 20  # bytes of what GeoParquet says about its columns
+WORLD = {("EPSG", "4326"), ("EPSG", "4979"), ("OGC", "CRS84"), ("OGC", "CRS84h")}  # degrees of WGS 84
+# what the library raises where a file is damaged, besides its own errors
+DAMAGE = (pa.ArrowException, OSError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError, struct.error)
+
+
+def looks_like_parquet(head: bytes) -> bool:
+    """Whether the first bytes of a file are those of Parquet."""
+    return head.startswith(b"PAR1")
+
+
+def looks_like_arrow(head: bytes) -> bool:
+    """Whether the first bytes of a file are those of an Arrow file (Feather is another name for it) or stream."""
+    if head.startswith(FILE):
+        return True
+    try:
+        length = int.from_bytes(head[4:8], "little")
+        table = Flat(head[8 : 8 + length], struct.unpack_from("<I", head, 8)[0])
+        return head.startswith(CONTINUED) and table.number(1, "B") == SCHEMA
+    except (struct.error, UnusableFileError):
+        return False
+
+
+def read_parquet(stream: IO[bytes], *, columns: Mapping[str, str] | None = None) -> Iterator[pd.DataFrame]:
+    """Read the columns of use of a Parquet or GeoParquet file."""
+    with damage_told("Parquet"):
+        stream, size = in_memory_or_seekable(stream)
+        if not footer_fits(stream, size):
+            raise UnusableFileError("malformed Parquet: it is cut short or its end is damaged")
+        file = pq.ParquetFile(stream, pre_buffer=False, buffer_size=1 << 20, arrow_extensions_enabled=False)
+        wanted = wanted_columns(file.schema_arrow, columns)
+        paths = [file.schema.column(leaf).path for leaf in range(len(file.schema.names))]
+        names = tuple(wanted.values())
+        leaves = [at for at, path in enumerate(paths) if path in names or path.startswith(tuple(f"{n}." for n in names))]
+        rows, sharing = look_at_pages(stream, file.metadata, leaves, size)
+        # a text stands once in a dictionary, however often a file repeats it; the library makes none of texts that share
+        texts = [paths[leaf] for leaf in leaves if leaf not in sharing and is_text(file.schema_arrow, paths[leaf])]
+        file = pq.ParquetFile(
+            stream, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20, arrow_extensions_enabled=False
+        )
+        batches = file.iter_batches(batch_size=min(rows, BLOCK), columns=list(names), use_threads=False)
+        yield from tables_of(batches, wanted)
+
+
+def read_arrow(stream: IO[bytes], *, columns: Mapping[str, str] | None = None) -> Iterator[pd.DataFrame]:
+    """Read the columns of use of an Arrow file or stream; a file is a stream with a frame around it."""
+    with damage_told("Arrow"):
+        stream, size = in_memory_or_seekable(stream)
+        start = len(FILE) if stream.read(len(FILE)) == FILE else 0
+        refuse_messages(stream, start, size)
+        stream.seek(start)
+        schema = pa.ipc.open_stream(stream).schema
+        wanted = wanted_columns(schema, columns)
+        options = pa.ipc.IpcReadOptions(
+            included_fields=[schema.get_field_index(name) for name in wanted.values()], use_threads=False
+        )
+        stream.seek(start)
+        yield from tables_of(pa.ipc.open_stream(stream, options=options), wanted)
+
+
+def is_text(schema: pa.Schema, name: str) -> bool:
+    """Whether a column has texts or bytes of any length."""
+    return name in schema.names and is_kind(schema.field(name).type, (*TEXT, *BYTES[:3]))
+
+
+@contextmanager
+def damage_told(name: str) -> Iterator[None]:
+    """Tell damage by an error of ours, without the library's words: they may show what stands in the file."""
+    try:
+        yield
+    except UnusableFileError:
+        raise
+    except DAMAGE:
+        raise UnusableFileError(f"malformed {name}: it is cut short or damaged") from None
+
+
+def in_memory_or_seekable(stream: IO[bytes]) -> tuple[IO[bytes], int]:
+    """A stream in which one can go back to any byte, at its start, and its size."""
+    if not stream.seekable():
+        held = stream.read(HELD + 1)
+        if len(held) > HELD:
+            raise UnusableFileError(f"more than {HELD} bytes inside an archive; unpack it first")
+        stream = io.BytesIO(held)
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(0)
+    return stream, size
+
+
+def wanted_columns(schema: pa.Schema, columns: Mapping[str, str] | None) -> dict[str, str]:
+    """The columns of use: what each is for, and its name in the file."""
+    found = {role: schema.names[at] for role, at in found_columns(schema, columns).items()}
+    if "latitude" in found and "longitude" in found:
+        found.pop("geometry", None)
+    elif primary := primary_column(schema):
+        found["geometry"] = primary
+    if lacking := [column for column in missing_columns(dict.fromkeys(found, 0)) if column != "user_id"]:
+        listed = ", ".join(short(name, 40) for name in schema.names[:NAMED]) or "none"
+        known = "; ".join(f"{column}: {', '.join(ALIASES[column])}" for column in lacking)
+        raise UnusableFileError(f"no columns for {', '.join(lacking)} ({known}); its columns are {listed}")
+    if "geometry" in found:
+        found = {role: name for role, name in found.items() if role not in ("latitude", "longitude")}
+    for role, name in found.items():
+        if schema.names.count(name) > 1:
+            raise UnusableFileError(f"it has two columns with the name {short(name)}")
+        check_kind(role, schema.field(name))
+    return found
+
+
+def found_columns(schema: pa.Schema, columns: Mapping[str, str] | None) -> dict[str, int]:
+    """Where each column stands, by the names that the user gave or by those that are known."""
+    return located(schema.names)
+
+
+def primary_column(schema: pa.Schema) -> str | None:
+    """The column of points that GeoParquet names, if they are degrees of WGS 84."""
+    described = (schema.metadata or {}).get(b"geo", b"")
+    if not described:
+        return None
+    try:
+        geo = json.loads(described if len(described) <= GEO else b"")
+        name = geo["primary_column"]
+        column = geo["columns"][name]
+        encoding, system = column["encoding"], column.get("crs")
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise UnusableFileError("malformed GeoParquet: what it says about its columns cannot be read") from None
+    if name not in schema.names:
+        raise UnusableFileError("malformed GeoParquet: its column of points is missing")
+    if encoding not in ("WKB", "point"):
+        raise UnusableFileError(f"its geometries are encoded as {short(str(encoding), 40)}; only points are read")
+    if system is not None and not of_the_world(system):
+        raise UnusableFileError("its coordinates are not degrees of WGS 84 (EPSG:4326); transform them first")
+    return str(name)
+
+
+def of_the_world(system: object) -> bool:
+    """Whether a reference system (PROJJSON) is WGS 84."""
+    own = system.get("id") if isinstance(system, dict) else None
+    return isinstance(own, dict) and (str(own.get("authority")), str(own.get("code"))) in WORLD
+
+
+def tables_of(batches: Iterator[pa.RecordBatch], wanted: Mapping[str, str]) -> Iterator[pd.DataFrame]:
+    """Turn batches into tables of a bounded number of rows."""
+    count = 0
+    for batch in batches:
+        batch.validate(full=True)
+        for start in range(0, batch.num_rows, BLOCK):
+            part = batch.slice(start, BLOCK)
+            rows: dict[str, Any] = {}
+            for role, name in wanted.items():
+                column = column_of(role, part.column(part.schema.get_field_index(name)))
+                rows |= dict(zip(POINTS, column, strict=True)) if isinstance(column, tuple) else {role: column}
+            index = pd.RangeIndex(count + 1, count + part.num_rows + 1, name="row")
+            count += part.num_rows
+            yield pd.DataFrame(rows, index=index)
