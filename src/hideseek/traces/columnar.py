@@ -59,7 +59,9 @@ def read_parquet(stream: IO[bytes], *, columns: Mapping[str, str] | None = None)
         wanted = wanted_columns(file.schema_arrow, columns)
         paths = [file.schema.column(leaf).path for leaf in range(len(file.schema.names))]
         names = tuple(wanted.values())
-        leaves = [at for at, path in enumerate(paths) if path in names or path.startswith(tuple(f"{n}." for n in names))]
+        leaves = [
+            at for at, path in enumerate(paths) if path in names or path.startswith(tuple(f"{n}." for n in names))
+        ]
         rows, sharing = look_at_pages(stream, file.metadata, leaves, size)
         # a text stands once in a dictionary, however often a file repeats it; the library makes none of texts that share
         texts = [paths[leaf] for leaf in leaves if leaf not in sharing and is_text(file.schema_arrow, paths[leaf])]
