@@ -11,9 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hideseek.errors import UnusableFileError
 from hideseek.traces import wkb
-from hideseek.traces.archives import short
 from hideseek.traces.table import END
 
 POINTS = ("longitude", "latitude")
@@ -47,13 +45,10 @@ def is_pair(kind: pa.DataType) -> bool:
     return pa.types.is_fixed_size_list(kind) and 2 <= kind.list_size <= 4 and pa.types.is_floating(kind.value_type)
 
 
-def check_kind(role: str, field: pa.Field) -> None:
-    """Refuse a column whose type cannot be what the column is for, before any of it is read."""
+def is_of_use(role: str, field: pa.Field) -> bool:
+    """Whether the values of a column can be what the column is for."""
     kind = field.type.storage_type if isinstance(field.type, pa.BaseExtensionType) else field.type
-    if not is_kind(kind, KINDS.get(role, (*TEXT, *NUMBER))):
-        raise UnusableFileError(
-            f"its column {short(field.name, 40)} cannot be the {role}: it is of the type {short(str(kind), 40)}"
-        )
+    return is_kind(kind, KINDS.get(role, (*TEXT, *NUMBER)))
 
 
 def column_of(role: str, array: pa.Array) -> Any:
@@ -88,7 +83,7 @@ def texts(array: pa.Array, most: int = LONGEST) -> pa.Array:
 
 
 def users(array: pa.Array) -> Any:
-    """Names; whole numbers keep their spelling where some are missing, and bytes that are no text become their digits."""
+    """Names; whole numbers keep their spelling where some are missing, bytes that are no text become their digits."""
     if pa.types.is_integer(array.type):
         return array.cast(pa.string()).to_pandas().array
     if is_kind(array.type, BYTES):

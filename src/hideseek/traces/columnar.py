@@ -19,13 +19,14 @@ import pyarrow.parquet as pq
 
 from hideseek.errors import UnusableFileError
 from hideseek.traces.archives import short
-from hideseek.traces.arrow_columns import BYTES, POINTS, TEXT, check_kind, column_of, is_kind
+from hideseek.traces.arrow_columns import BYTES, POINTS, TEXT, column_of, is_kind, is_of_use
 from hideseek.traces.packed import CONTINUED, FILE, SCHEMA, Flat, footer_fits, look_at_pages, refuse_messages
 from hideseek.traces.table import ALIASES, located, missing_columns
 
 BLOCK = 1 << 16  # rows that are handed over together
 HELD = 1 << 30  # bytes of a file in which one cannot go back, as of an archive: it is read into memory
 NAMED = 20  # columns that an error lists
+OPTIONAL = ("finished_at", "accuracy")  # columns that something else may have the name of
 GEO = 1 << 20  # bytes of what GeoParquet says about its columns
 WORLD = {("EPSG", "4326"), ("EPSG", "4979"), ("OGC", "CRS84"), ("OGC", "CRS84h")}  # degrees of WGS 84
 # what the library raises where a file is damaged, besides its own errors
@@ -49,7 +50,7 @@ def looks_like_arrow(head: bytes) -> bool:
         return False
 
 
-def read_parquet(stream: IO[bytes], *, columns: Mapping[str, str] | None = None) -> Iterator[pd.DataFrame]:
+def read_parquet(stream: IO[bytes], columns: Mapping[str, str] | None = None) -> Iterator[pd.DataFrame]:
     """Read the columns of use of a Parquet or GeoParquet file."""
     with damage_told("Parquet"):
         stream, size = in_memory_or_seekable(stream)
@@ -63,7 +64,7 @@ def read_parquet(stream: IO[bytes], *, columns: Mapping[str, str] | None = None)
             at for at, path in enumerate(paths) if path in names or path.startswith(tuple(f"{n}." for n in names))
         ]
         rows, sharing = look_at_pages(stream, file.metadata, leaves, size)
-        # a text stands once in a dictionary, however often a file repeats it; the library makes none of texts that share
+        # a text stands once in a dictionary, however often a file repeats it; only texts that share cannot be read so
         texts = [paths[leaf] for leaf in leaves if leaf not in sharing and is_text(file.schema_arrow, paths[leaf])]
         file = pq.ParquetFile(
             stream, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20, arrow_extensions_enabled=False
@@ -72,7 +73,7 @@ def read_parquet(stream: IO[bytes], *, columns: Mapping[str, str] | None = None)
         yield from tables_of(batches, wanted)
 
 
-def read_arrow(stream: IO[bytes], *, columns: Mapping[str, str] | None = None) -> Iterator[pd.DataFrame]:
+def read_arrow(stream: IO[bytes], columns: Mapping[str, str] | None = None) -> Iterator[pd.DataFrame]:
     """Read the columns of use of an Arrow file or stream; a file is a stream with a frame around it."""
     with damage_told("Arrow"):
         stream, size = in_memory_or_seekable(stream)
@@ -118,27 +119,44 @@ def in_memory_or_seekable(stream: IO[bytes]) -> tuple[IO[bytes], int]:
 
 def wanted_columns(schema: pa.Schema, columns: Mapping[str, str] | None) -> dict[str, str]:
     """The columns of use: what each is for, and its name in the file."""
-    found = {role: schema.names[at] for role, at in found_columns(schema, columns).items()}
-    if "latitude" in found and "longitude" in found:
-        found.pop("geometry", None)
-    elif primary := primary_column(schema):
-        found["geometry"] = primary
+    found = {role: schema.names[at] for role, at in found_columns(schema.names, columns).items()}
+    if "geometry" not in (columns or {}):
+        if "latitude" in found and "longitude" in found:
+            found.pop("geometry", None)
+        elif primary := primary_column(schema):
+            found["geometry"] = primary
     if lacking := [column for column in missing_columns(dict.fromkeys(found, 0)) if column != "user_id"]:
-        listed = ", ".join(short(name, 40) for name in schema.names[:NAMED]) or "none"
         known = "; ".join(f"{column}: {', '.join(ALIASES[column])}" for column in lacking)
-        raise UnusableFileError(f"no columns for {', '.join(lacking)} ({known}); its columns are {listed}")
+        raise UnusableFileError(
+            f"no columns for {', '.join(lacking)} ({known}); its columns are {listed(schema.names)}"
+        )
     if "geometry" in found:
-        found = {role: name for role, name in found.items() if role not in ("latitude", "longitude")}
-    for role, name in found.items():
+        found = {role: name for role, name in found.items() if role not in POINTS}
+    for role, name in list(found.items()):
         if schema.names.count(name) > 1:
             raise UnusableFileError(f"it has two columns with the name {short(name)}")
-        check_kind(role, schema.field(name))
+        if is_of_use(role, schema.field(name)):
+            continue
+        if role not in OPTIONAL:
+            kind = short(str(schema.field(name).type), 40)
+            raise UnusableFileError(f"its column {short(name, 40)} cannot be the {role}: it is of the type {kind}")
+        del found[role]
     return found
 
 
-def found_columns(schema: pa.Schema, columns: Mapping[str, str] | None) -> dict[str, int]:
+def found_columns(names: list[str], columns: Mapping[str, str] | None) -> dict[str, int]:
     """Where each column stands, by the names that the user gave or by those that are known."""
-    return located(schema.names)
+    found = located(names)
+    for role, name in (columns or {}).items():
+        if name not in names:
+            raise UnusableFileError(f"no column {short(name, 40)} for {role}; its columns are {listed(names)}")
+        found[role] = names.index(name)
+    return found
+
+
+def listed(names: list[str]) -> str:
+    """Names of columns for a message."""
+    return ", ".join(short(name, 40) for name in names[:NAMED]) or "none"
 
 
 def primary_column(schema: pa.Schema) -> str | None:
