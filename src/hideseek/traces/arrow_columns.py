@@ -42,7 +42,8 @@ def is_pair(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
         fields = {kind.field(at).name: kind.field(at).type for at in range(kind.num_fields)}
         return fields.keys() <= set("xyzm") and all(pa.types.is_floating(fields.get(side, kind)) for side in "xy")
-    return pa.types.is_fixed_size_list(kind) and 2 <= kind.list_size <= 4 and pa.types.is_floating(kind.value_type)
+    listed = pa.types.is_fixed_size_list(kind)
+    return bool(listed and 2 <= kind.list_size <= 4 and pa.types.is_floating(kind.value_type))
 
 
 def is_of_use(role: str, field: pa.Field) -> bool:

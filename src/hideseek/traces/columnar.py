@@ -1,7 +1,7 @@
 """Parquet, GeoParquet and Arrow files: tables whose columns have types, read batch by batch.
 
-Only the columns of use are read. Whatever such a file claims is looked at before it is believed (``packed``), and what
-the library hands over is validated before it is touched.
+Only the columns of use are read. Whatever such a file claims is looked at before it is believed (``parquet_pages``,
+``arrow_messages``), and what the library hands over is validated before it is touched.
 """
 
 from __future__ import annotations
@@ -20,17 +20,29 @@ import pyarrow.parquet as pq
 from hideseek.errors import UnusableFileError
 from hideseek.traces.archives import short
 from hideseek.traces.arrow_columns import BYTES, POINTS, TEXT, column_of, is_kind, is_of_use
-from hideseek.traces.packed import CONTINUED, FILE, SCHEMA, Flat, footer_fits, look_at_pages, refuse_messages
+from hideseek.traces.arrow_messages import CONTINUED, FILE, SCHEMA, Flat, refuse_messages
+from hideseek.traces.parquet_pages import LIST, LONG, footer_of, look_at_pages
 from hideseek.traces.table import ALIASES, located, missing_columns
 
-BLOCK = 1 << 16  # rows that are handed over together
+BLOCK, BUFFER = 1 << 16, 1 << 20  # rows that are handed over together, bytes that are read together
+PACKED = (*TEXT, *BYTES[:3])  # types of values of any length
 HELD = 1 << 30  # bytes of a file in which one cannot go back, as of an archive: it is read into memory
 NAMED = 20  # columns that an error lists
 OPTIONAL = ("finished_at", "accuracy")  # columns that something else may have the name of
 GEO = 1 << 20  # bytes of what GeoParquet says about its columns
 WORLD = {("EPSG", "4326"), ("EPSG", "4979"), ("OGC", "CRS84"), ("OGC", "CRS84h")}  # degrees of WGS 84
 # what the library raises where a file is damaged, besides its own errors
-DAMAGE = (pa.ArrowException, OSError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError, struct.error)
+DAMAGE = (
+    pa.ArrowException,
+    OSError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    ArithmeticError,
+    MemoryError,
+    struct.error,
+)
 
 
 def looks_like_parquet(head: bytes) -> bool:
@@ -54,22 +66,19 @@ def read_parquet(stream: IO[bytes], columns: Mapping[str, str] | None = None) ->
     """Read the columns of use of a Parquet or GeoParquet file."""
     with damage_told("Parquet"):
         stream, size = in_memory_or_seekable(stream)
-        if not footer_fits(stream, size):
-            raise UnusableFileError("malformed Parquet: it is cut short or its end is damaged")
-        file = pq.ParquetFile(stream, pre_buffer=False, buffer_size=1 << 20, arrow_extensions_enabled=False)
+        footer, length = footer_of(stream, size)
+        file = pq.ParquetFile(stream, arrow_extensions_enabled=False)
+        claimed = footer.get((3, LONG)), len(footer.get((4, LIST), [])), length
+        if claimed != (file.metadata.num_rows, file.metadata.num_row_groups, file.metadata.serialized_size):
+            raise UnusableFileError("malformed Parquet: its end is damaged")
         wanted = wanted_columns(file.schema_arrow, columns)
-        paths = [file.schema.column(leaf).path for leaf in range(len(file.schema.names))]
-        names = tuple(wanted.values())
-        leaves = [
-            at for at, path in enumerate(paths) if path in names or path.startswith(tuple(f"{n}." for n in names))
-        ]
-        rows, sharing = look_at_pages(stream, file.metadata, leaves, size)
+        names = list(wanted.values())
+        rows, sharing = look_at_pages(stream, footer, names, size)
         # a text stands once in a dictionary, however often a file repeats it; only texts that share cannot be read so
-        texts = [paths[leaf] for leaf in leaves if leaf not in sharing and is_text(file.schema_arrow, paths[leaf])]
-        file = pq.ParquetFile(
-            stream, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20, arrow_extensions_enabled=False
-        )
-        batches = file.iter_batches(batch_size=min(rows, BLOCK), columns=list(names), use_threads=False)
+        texts = [name for name in names if name not in sharing and is_kind(file.schema_arrow.field(name).type, PACKED)]
+        options = {"pre_buffer": False, "buffer_size": BUFFER, "arrow_extensions_enabled": False}
+        file = pq.ParquetFile(stream, read_dictionary=texts, **options)
+        batches = file.iter_batches(batch_size=min(rows, BLOCK), columns=names, use_threads=False)
         yield from tables_of(batches, wanted)
 
 
@@ -87,11 +96,6 @@ def read_arrow(stream: IO[bytes], columns: Mapping[str, str] | None = None) -> I
         )
         stream.seek(start)
         yield from tables_of(pa.ipc.open_stream(stream, options=options), wanted)
-
-
-def is_text(schema: pa.Schema, name: str) -> bool:
-    """Whether a column has texts or bytes of any length."""
-    return name in schema.names and is_kind(schema.field(name).type, (*TEXT, *BYTES[:3]))
 
 
 @contextmanager
