@@ -56,7 +56,7 @@ def test_a_point_stands_for_the_line_beside_it():
     assert rows(both) == rows(KML_STAY)
 
 
-def test_a_line_without_times_is_passed_over_and_told_where_there_is_nothing_else():
+def test_a_line_without_times_is_passed_over_or_told_where_it_is_all():
     assert rows(KML_LINE, KML_FIX) == rows(KML_FIX)
     with pytest.raises(UnusableFileError, match="malformed KML: none of its 2 lines has times"):
         rows(KML_LINE, KML_LINE)
