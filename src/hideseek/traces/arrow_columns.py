@@ -72,7 +72,12 @@ def column_of(role: str, array: pa.Array) -> Any:
 def texts(array: pa.Array, most: int = LONGEST) -> pa.Array:
     """Texts or bytes, in one piece; what is too long is missing, so that repeating it takes no memory."""
     if pa.types.is_dictionary(array.type):
-        return pa.DictionaryArray.from_arrays(array.indices, texts(array.dictionary, most)).dictionary_decode()
+        values = texts(array.dictionary, most)
+        kept = values.is_valid()
+        short = kept.to_numpy(zero_copy_only=False)
+        place = pa.array(np.cumsum(short) - 1, mask=~short)
+        # without the long ones, of which the library would make room for copies
+        return values.filter(kept).take(place.take(array.indices))
     if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
         views = np.frombuffer(array.buffers()[1], dtype="<i4").reshape(-1, 4)[array.offset :][: len(array)]
         kept = array.is_valid().to_numpy(zero_copy_only=False) & (views[:, 0] <= most)
