@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
@@ -49,10 +48,3 @@ def mangle(sample: bytes, changes: int, seed: int) -> bytes:
             case _:
                 data[at : at + generator.choice((0, length))] = generator.choice(TOKENS)
     return bytes(data)
-
-
-def many(samples: Iterable[bytes], count: int, seed: int) -> Iterable[bytes]:
-    """As many mangled samples as asked for, the same ones for the same seed."""
-    generator, samples = random.Random(seed), list(samples)
-    for _ in range(count):
-        yield mangle(generator.choice(samples), generator.choice((1, 1, 2, 3, 8)), generator.getrandbits(32))

@@ -268,6 +268,7 @@ def test_missing_columns_are_told_with_what_is_known_and_what_was_found(way):
         ("tracked_at", pa.array([1, 2, 3], pa.duration("s"))),
         ("tracked_at", [None, None, None]),
         ("user_id", [["a"], ["b"], ["a"]]),
+        ("user_id", pa.array([b"x" * 65] * 3, pa.binary(65))),
     ],
 )
 def test_a_column_of_another_kind_is_refused_by_name(some_way, column, values):

@@ -16,11 +16,12 @@ from hideseek.traces.table import END
 
 POINTS = ("longitude", "latitude")
 LONGEST = 1 << 10  # bytes of a text; a longer one is neither a name, a time nor a point
+WIDEST = 64  # bytes of values of one width, which take their room however often they are repeated
 TICKS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}  # of a second
 
 Kind = tuple[Callable[[pa.DataType], bool], ...]
 TEXT: Kind = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-BYTES: Kind = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
+BYTES: Kind = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, lambda kind: is_short(kind))
 NUMBER: Kind = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
 DATE: Kind = (pa.types.is_timestamp, pa.types.is_date)
 KINDS: dict[str, Kind] = {
@@ -35,6 +36,11 @@ def is_kind(kind: pa.DataType, allowed: Kind) -> bool:
     """Whether a type, or that of the values of a dictionary, is one of these."""
     inside = kind.value_type if pa.types.is_dictionary(kind) else kind
     return any(test(inside) for test in allowed)
+
+
+def is_short(kind: pa.DataType) -> bool:
+    """Whether a type is bytes of one small width."""
+    return bool(pa.types.is_fixed_size_binary(kind) and kind.byte_width <= WIDEST)
 
 
 def is_pair(kind: pa.DataType) -> bool:
