@@ -29,7 +29,9 @@ LONGEST = 10**7  # values one after the other: each is looked at
 SHORT = f"an array, or at most {LONGEST} values"
 CONSTRUCTORS = ("__init__", "__new__")
 # names in annotations of what is imported only where it is used
-DEFERRED = {"pd": "pandas", "sparse": "scipy.sparse", "Axes": "matplotlib.axes:Axes"}
+DEFERRED = {"pd": "pandas", "sparse": "scipy.sparse", "Axes": "matplotlib.axes:Axes"} | {
+    "MapPage": "hideseek.maps.page:MapPage"
+}
 NO_NAME = "embedded null byte"  # what Python says of a name that no file can have
 
 
