@@ -39,7 +39,7 @@ function strokesOf(lines) {
 
 const strokes = strokesOf(scene.lines);
 // with few lines each must be seen; with many, only what is taken often is dark
-const opacity = Math.min(0.75, Math.max(0.1, 3.2 / Math.sqrt(strokes.length || 1)));
+const opacity = Math.min(0.8, Math.max(0.2, 4.5 / Math.sqrt(strokes.length || 1)));
 const people = new Set(scene.lines.map(([person]) => person));
 
 function drawTracks() {
@@ -49,8 +49,9 @@ function drawTracks() {
   pen.lineWidth = 1.5 / view.scale;
   pen.lineJoin = "round";
   pen.globalAlpha = opacity;
+  const colours = [0, 1, 2, 3, 4, 5, 6].map((person) => style.getPropertyValue(`--person-${person}`));
   for (const [person, path] of strokes) {
-    pen.strokeStyle = style.getPropertyValue(people.size > 1 ? `--person-${Math.min(person, 6)}` : "--track");
+    pen.strokeStyle = people.size > 1 ? colours[person] : colours[0];
     pen.stroke(path);
   }
   pen.globalAlpha = 1;
@@ -369,7 +370,7 @@ new ResizeObserver(() => {
     fitted = true;
     fit(scene.view);
   }
-  later();
+  draw(); // at once, since a canvas that changes its size is empty
 }).observe(map);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
 if (scene.first !== null) pin(scene.first);

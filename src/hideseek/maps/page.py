@@ -252,11 +252,11 @@ def bars_html(found: Bars) -> str:
         for name, at in (("ceiling", 100 * found.ceiling / full), ("risk", 100 * found.prior_risk / full))
     )
     rows = "".join(
-        f'<div class="bar"><p><span>{shown(bar.knows)}</span><span>{shown(bar.words)}'
-        f"{f' <small>{shown(bar.right)}</small>' if bar.right else ''}</span></p>"
+        f'<div class="bar"><p><span>{shown(bar.name)}</span><span>{shown(bar.words)}</span></p>'
         f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="all" width="100" height="10"/>'
-        f'<rect class="error" width="{100 * bar.error / full:.2f}" height="10"/>{marks}</svg></div>'
+        f'<rect class="error" width="{100 * bar.error / full:.2f}" height="10"/>{marks}</svg>'
+        f"<small>{shown(bar.knows)}{shown(bar.right)}</small></div>"
         for bar in found.bars
     )
     key = (

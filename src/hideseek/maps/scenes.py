@@ -32,17 +32,17 @@ LEAST = 0.0005  # what is less likely is not shown
 MOST_OF_IT = 0.95  # of the time, or of the fixes: what the first view shows
 SMALLEST = 400.0  # metres that the view spans at least
 CHOOSE = "Choose the true place, by pointing or tapping. Shades show how often each place is released from there."
-RELEASED = "Released from here (orange: the truth)"
+RELEASED = "Released from here"
 SQUARED = ("RMS: the root mean square of the distance to the release.",)
 Fact = tuple[str, str]
 Box = tuple[int, int, int, int]
 KNOWS = {
-    "window": "the last few releases (window)",
-    "filter": "every release so far (filter)",
-    "smoother": "the later ones too (smoother)",
-    "viterbi": "the same, one path (Viterbi)",
-    "predictor": "so far, about the next (predictor)",
-    "in_between": "all, about places in between",
+    "window": "knows the last few releases",
+    "filter": "knows every release so far",
+    "smoother": "knows the later ones too",
+    "viterbi": "knows as much, and guesses one path",
+    "predictor": "as the filter, about the next access",
+    "in_between": "as the smoother, about places between accesses",
 }
 
 
@@ -63,6 +63,7 @@ class Place:
 class Bar:
     """An adversary of a label: what it knows, its expected error with the interval, and how often it is right."""
 
+    name: str
     knows: str
     error: float
     low: float
@@ -122,7 +123,7 @@ def scene_of_traces(traces: pd.DataFrame) -> Scene:
     scene = Scene(
         "traces",
         f"Tracks of {counted(len(tracks.persons), 'person')}".replace("persons", "people"),
-        "Each line is a way that was taken. The darker it is, the more often.",
+        "Each line is a way that was taken. The stronger its colour, the more often.",
         facts,
         origin=projection.origin,
         view=box_of(np.array([low, high]), projection),
@@ -150,7 +151,7 @@ def scene_of_profile(profile: DrawnProfile, traces: pd.DataFrame | None) -> Scen
         ("busiest", f"{names[busiest]}, {percent(share[busiest])} of the time"),
         ("time step", str(getattr(profile, "step", ""))),
     )
-    lead = "The darker a place, the more time is spent there. Choose one to see where the person goes from it."
+    lead = "The stronger its colour, the more time is spent at a place. Choose one to see where the person goes from it."
     scene = Scene("profile", "Where the person is", lead, about, "share of time", "From here the person goes to")
     return with_places(scene, regions, share, facts, moves, traces)
 
@@ -209,17 +210,18 @@ def bars_of(label: Label) -> Bars:
     """The adversaries of a label."""
     bars = tuple(
         Bar(
+            name.replace("_", " ").replace("viterbi", "Viterbi"),
             KNOWS[name],
             float(error),
             float(error.interval[0]),
             float(error.interval[1]),
             with_unit(error, label.unit),
-            "" if error.hit_rate is None else f"right {percent(error.hit_rate)}",
+            "" if error.hit_rate is None else f"; right {percent(error.hit_rate)}",
         )
         for name, error in label.errors.items()
     )
     ceiling, risk = (with_unit(value, label.unit) for value in (label.ceiling, label.prior_risk))
-    return Bars("What the adversary knows, and errs by", bars, label.ceiling, ceiling, label.prior_risk, risk)
+    return Bars("Expected error of each adversary", bars, label.ceiling, ceiling, label.prior_risk, risk)
 
 
 def with_releases(
@@ -239,7 +241,7 @@ def with_releases(
         own = [
             ("share of time", percent(share)),
             ("release is the truth", percent(found.table[place, place])),
-            ("release is off by", f"{in_metres(moved[place])} on average"),
+            ("mean displacement", in_metres(moved[place])),
             ("quality lost", amount(found.loss[place], quality)),
             ("adversary errs by", amount(found.error[place], privacy)),
         ]
