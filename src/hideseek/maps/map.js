@@ -105,6 +105,7 @@ function draw() {
       const [x, y] = onScreen(place.at);
       place.element.setAttribute("cx", x);
       place.element.setAttribute("cy", y);
+      place.element.setAttribute("r", radius(place.share));
     }
   }
   drawNames();
@@ -122,13 +123,12 @@ function later() {
 // places
 
 const most = Math.max(...scene.places.map((place) => place.share), 1e-9);
-const radius = (share) => 7 + 15 * Math.sqrt(share / most);
+const radius = (share) => (7 + 15 * Math.sqrt(share / most)) * (width < 500 ? 0.75 : 1);
 
 const shapes = scene.places.map((place, k) => {
   const area = place.outline.length > 0;
   const element = document.createElementNS(SVG, area ? "polygon" : "circle");
   if (area) element.setAttribute("points", place.outline.join(" "));
-  else element.setAttribute("r", radius(place.share));
   element.setAttribute("class", "place");
   element.setAttribute("tabindex", "0");
   element.setAttribute("role", "button");

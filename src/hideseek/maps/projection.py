@@ -33,8 +33,8 @@ class Projection:
         180.0
         """
         x, y, z = in_space(latitudes, longitudes).mean(axis=1)
+        latitude = np.degrees(np.arctan2(z, (1 - ECCENTRICITY) * np.hypot(x, y)))  # geodetic, as all others
         # rounded, since the last digits of a mean depend on the machine
-        latitude = np.degrees(np.arctan2(z, np.hypot(x, y)))
         return cls(round(float(latitude), 4), round(float(np.degrees(np.arctan2(y, x))), 4))
 
     def world(self, latitudes: FloatArray, longitudes: FloatArray) -> FloatArray:
@@ -63,7 +63,7 @@ def metres_per_world(latitude: float) -> float:
     """How many metres on the ground, from west to east, the world's side is at a latitude (ellipsoid WGS84).
 
     >>> round(metres_per_world(0.0)), round(metres_per_world(60.0))
-    (40075017, 20088090)
+    (40075017, 20088001)
     """
     phi = np.radians(latitude)
     return float(2 * np.pi * EQUATOR * np.cos(phi) / np.sqrt(1 - ECCENTRICITY * np.sin(phi) ** 2))

@@ -29,7 +29,7 @@ from hideseek.util.time_steps import checked_step
 
 MOST_TOWARDS = 60  # releases, or next places, that the page holds for each place
 LEAST = 0.0005  # what is less likely is not shown
-MOST_OF_IT = 0.95  # of the time, or of the fixes: what the first view shows
+MOST_OF_IT, AROUND = 0.9, 0.3  # of the time or of the fixes, which the first view shows with as much around it
 SMALLEST = 400.0  # metres that the view spans at least
 CHOOSE = "Choose the true place, by pointing or tapping. Shades show how often each place is released from there."
 RELEASED = "Released from here"
@@ -114,9 +114,11 @@ def scene_of_traces(traces: pd.DataFrame) -> Scene:
     first, last = (f"{moment:%Y-%m-%d}" for moment in (traces["tracked_at"].min(), traces["tracked_at"].max()))
     facts = (
         ("people", f"{len(tracks.persons):,}"),
-        ("days", f"{traces['tracked_at'].dt.date.nunique():,}, {first} to {last}"),
+        ("days with fixes (UTC)", f"{traces['tracked_at'].dt.date.nunique():,}"),
+        ("from", first),
+        ("to", last),
         ("fixes", f"{tracks.fixes:,}"),
-        ("length of the tracks", in_metres(tracks.metres)),
+        ("total length", in_metres(tracks.metres)),
     )
     rest = (1 - MOST_OF_IT) / 2
     low, high = np.quantile(points, [rest, 1 - rest], axis=0)
@@ -126,7 +128,7 @@ def scene_of_traces(traces: pd.DataFrame) -> Scene:
         "Each line is a way that was taken. The stronger its colour, the more often.",
         facts,
         origin=projection.origin,
-        view=box_of(np.array([low, high]), projection),
+        view=box_of(np.array([low, high]), projection, points),
         whole=box_of(points, projection),
     )
     return with_tracks(scene, tracks)
@@ -148,10 +150,12 @@ def scene_of_profile(profile: DrawnProfile, traces: pd.DataFrame | None) -> Scen
     busiest = int(share.argmax())
     about: tuple[Fact, ...] = (
         ("places", f"{len(regions):,}"),
-        ("busiest", f"{names[busiest]}, {percent(share[busiest])} of the time"),
+        ("busiest", f"{names[busiest]}, {percent(share[busiest])}"),
         ("time step", str(getattr(profile, "step", ""))),
     )
-    lead = "The stronger its colour, the more time is spent at a place. Choose one to see where the person goes from it."
+    lead = (
+        "The stronger its colour, the more time is spent at a place. Choose one to see where the person goes from it."
+    )
     scene = Scene("profile", "Where the person is", lead, about, "share of time", "From here the person goes to")
     return with_places(scene, regions, share, facts, moves, traces)
 
@@ -278,12 +282,13 @@ def with_places(
     )
     busy = np.argsort(-share, kind="stable")
     busy = busy[: int(np.searchsorted(np.cumsum(share[busy]), MOST_OF_IT)) + 1]
+    corners = np.vstack(outlines)
     scene = replace(
         scene,
         places=places,
         origin=projection.origin,
-        view=box_of(np.vstack([outlines[k] for k in busy]), projection),
-        whole=box_of(np.vstack(outlines), projection),
+        view=box_of(np.vstack([outlines[k] for k in busy]), projection, corners),
+        whole=box_of(corners, projection),
     )
     return scene if traces is None else with_tracks(scene, tracks_of(traces, projection))
 
@@ -330,9 +335,15 @@ def most_likely(probability: FloatArray) -> tuple[tuple[int, float], ...]:
     return tuple((int(k), round(float(probability[k]), 4)) for k in order if probability[k] >= LEAST)
 
 
-def box_of(points: FloatArray | IntArray, projection: Projection) -> Box:
-    """West, north, east and south of some points, in units; never smaller than a few streets."""
+def box_of(points: FloatArray | IntArray, projection: Projection, whole: FloatArray | IntArray | None = None) -> Box:
+    """West, north, east and south of some points, in units; never smaller than a few streets.
+
+    Given the ``whole`` map, with what lies around them in it.
+    """
     low, high = points.min(axis=0), points.max(axis=0)
+    if whole is not None:
+        around = AROUND * (high - low).max()
+        low, high = np.maximum(low - around, whole.min(axis=0)), np.minimum(high + around, whole.max(axis=0))
     lacking = SMALLEST / (metres_per_world(projection.latitude) * UNIT) - (high - low)
     spare = np.maximum(lacking, 0) / 2
     west, north, east, south = np.rint(np.r_[low - spare, high + spare]).astype(np.int64).tolist()
