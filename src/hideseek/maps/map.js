@@ -258,6 +258,11 @@ for (const place of shapes) {
     tip.hidden = true;
     show(pinned);
   });
+  place.element.addEventListener("focus", () => {
+    bring(place);
+    show(place.k);
+  });
+  place.element.addEventListener("blur", () => show(pinned));
   place.element.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
@@ -265,7 +270,10 @@ for (const place of shapes) {
   });
 }
 for (const button of document.querySelectorAll("#list button")) {
-  button.addEventListener("click", () => pin(Number(button.dataset.place)));
+  button.addEventListener("click", () => {
+    pin(Number(button.dataset.place));
+    if (pinned !== null) bring(shapes[pinned]);
+  });
 }
 
 // the view
@@ -290,6 +298,11 @@ function zoom(factor, x = width / 2, y = height / 2) {
 function move(dx, dy) {
   view = { ...view, x: view.x - dx / view.scale, y: view.y - dy / view.scale };
   later();
+}
+
+function bring(place) {
+  const [x, y] = onScreen(place.at);
+  if (x < 0 || y < 0 || x > width || y > height) move(width / 2 - x, height / 2 - y);
 }
 
 const fingers = new Map();

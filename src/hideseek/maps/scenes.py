@@ -265,13 +265,13 @@ def with_places(
 ) -> Scene:
     """The scene with its places, and with tracks under them."""
     projection = Projection.around(*regions.centres.T)
-    names, named = names_of(regions), bool(getattr(regions, "names", ()))
+    names, given = names_of(regions), getattr(regions, "names", ()) or [""] * len(regions)
     centres = projection.units(*regions.centres.T)
     outlines = [projection.units(*corners.T) for corners in regions.outlines]
     places = tuple(
         Place(
             names[k],
-            named,
+            bool(given[k]),
             (int(centres[k, 0]), int(centres[k, 1])),
             tuple(outlines[k].ravel().tolist()) if len(outlines[k]) > 2 else (),
             round(float(share[k]), 6),
@@ -309,8 +309,8 @@ def known_regions(regions: Regions | None) -> Regions:
 
 def names_of(regions: Regions) -> list[str]:
     """What the places are called; nothing in it commands a page."""
-    names = getattr(regions, "names", ()) or [f"place {k}" for k in range(len(regions))]
-    return [visible(name) for name in names]
+    names = getattr(regions, "names", ()) or [""] * len(regions)
+    return [visible(name) or f"place {k}" for k, name in enumerate(names)]
 
 
 def leaving(profile: MarkovProfile) -> tuple[FloatArray, FloatArray]:

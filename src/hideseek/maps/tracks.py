@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from hideseek.maps.projection import UNIT, Projection, metres_per_world
-from hideseek.util.arrays import BoolArray, IntArray
+from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 
 MOST_POINTS = 100_000  # on the page: about a megabyte, and drawn in a few hundredths of a second
 FINEST = 2.0  # metres: closer points in a row are one
@@ -52,10 +52,11 @@ def tracks_of(traces: pd.DataFrame, projection: Projection) -> Tracks:
     return Tracks(tuple(map(str, known)), lines, len(traces), float(length[~cut].sum()))
 
 
-def is_gap(traces: pd.DataFrame, length: object) -> BoolArray:
+def is_gap(traces: pd.DataFrame, metres: FloatArray) -> BoolArray:
     """Between which fixes nothing is known of the way: too long without one, or too far for any vehicle."""
-    seconds = np.diff(traces["tracked_at"].dt.tz_localize(None).to_numpy().astype("M8[us]").astype("int64")) / 1e6
-    metres = np.asarray(length)
+    begin = traces["tracked_at"].to_numpy(dtype="M8[us]")
+    end = traces["finished_at"].to_numpy(dtype="M8[us]") if "finished_at" in traces else begin
+    seconds = np.maximum((begin[1:] - end[:-1]) / np.timedelta64(1, "s"), 0.0)
     usual = float(np.median(seconds[seconds > 0])) if (seconds > 0).any() else 0.0
     long = (seconds > max(MISSING, USUAL * usual)) & (metres > MOVED)
     return np.asarray(long | (metres > FASTEST * np.maximum(seconds, 1.0)))
