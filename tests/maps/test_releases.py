@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hideseek import MarkovProfile, Scenario, design, plan
-from hideseek.maps.releases import of_codebook, of_plan
+from hideseek.maps.releases import best_guess, of_codebook, of_plan
 from hideseek.metrics import from_matrix, hamming
 from hideseek.planning import BeliefGame
 from tests.support.designs import CHAIN, LINE, SCENARIOS, SECOND_ORDER, made
@@ -81,3 +81,9 @@ def test_where_more_than_the_place_is_protected_nobody_is_right_about_it():
     found = of_plan(game, None)
     assert found.right is None
     assert found.share @ found.error == pytest.approx(game.ceiling.privacy, abs=NUMBERS)
+
+
+def test_of_equally_good_guesses_the_likelier_truth_is_taken():
+    error, joint = np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([[0.25], [0.5]])
+    assert (error @ joint).ravel().tolist() == [0.5, 0.5]
+    assert best_guess(error, joint, np.arange(2)).tolist() == [1]

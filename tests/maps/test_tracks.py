@@ -54,14 +54,14 @@ def test_a_line_is_cut_where_nothing_is_known_of_the_way(rows, lines):
 
 
 def test_a_visit_is_no_gap():
-    visit = fixes([(0, 0), (36_000, 2000), (36_060, 2500)])
+    visit = fixes([(0, 0), (36_000, 2000), (36_060, 2500), (36_120, 3000)])
     assert len(drawn(visit).lines) == 2
     until = visit["tracked_at"].where(visit.index > 0, visit["tracked_at"] + pd.Timedelta("9h58min"))
     assert len(drawn(visit.assign(finished_at=until)).lines) == 1
 
 
 def test_a_line_never_joins_two_people():
-    both = pd.concat([fixes([(0, 0), (60, 400)], "a"), fixes([(30, 100), (90, 500)], "b")])
+    both = pd.concat([fixes([(0, 0), (60, 400)], "a"), fixes([(90, 400), (150, 800)], "b")])
     found = drawn(check_traces(both, "a test"))
     assert sorted(person for person, _ in found.lines) == [0, 1]
     assert found.persons == ("a", "b")
