@@ -16,6 +16,7 @@ ROOMS = {
     "experiments": ("compare, reproduce, study, demo, and their pages", WHOLE),
     "fleet": ("every user of a data set", WHOLE),
     "baselines": ("the rivals: mechanisms that others have proposed", WHOLE),
+    "maps": ("a page that works without a network", WHOLE),
     "designing": ("design a codebook", TIME),
     "adversary": ("attacks, and the label", TIME),
     "device": ("one answer per step", TIME),

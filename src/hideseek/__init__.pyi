@@ -5,6 +5,7 @@ from . import errors as errors
 from . import experiments as experiments
 from . import fleet as fleet
 from . import game as game
+from . import maps as maps
 from . import metrics as metrics
 from . import model as model
 from . import planning as planning
@@ -73,6 +74,7 @@ __all__ = [
     "game",
     "load_plan",
     "load_profile",
+    "maps",
     "metrics",
     "model",
     "plan",

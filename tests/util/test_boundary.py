@@ -87,6 +87,7 @@ def calls(folder):
     run = {"accesses": 2, "walks": 2, "seed": 0, "progress": None}
     game = {"privacy": t.metric, "quality": t.metric, "budget": 0.1}
     point = {"latitude": [46.52], "longitude": [6.57]}
+    under = {"tracks": TRACES, "tiles": None}
     here = {"latitude": 46.52, "longitude": 6.57, "at": "2026-01-05T08:00:00+00:00"}
     solving = {"tolerance": 1e-6, "time_limit": 10.0}
     many = {"traces": TRACES, "seed": 0, "clock": "0h", "workers": 1, "progress": None}
@@ -98,6 +99,7 @@ def calls(folder):
         "Codebook": (hs.Codebook, {name: getattr(t.codebook, name) for name in hs.Codebook.__dataclass_fields__}),
         "Codebook.after": (t.codebook.after, {"stage": 0, "gap": 1}),
         "Codebook.load": (hs.Codebook.load, {"path": book}),
+        "Codebook.map": (t.codebook.map, under),
         "Codebook.metric_document": (t.codebook.metric_document, {"role": "privacy"}),
         "Codebook.occasion": (t.codebook.occasion, {"stage": 0}),
         "Codebook.plot": (t.codebook.plot, {"ax": None}),
@@ -166,6 +168,7 @@ def calls(folder):
             hs.MarkovProfile.from_matrix,
             {"matrix": HALF, "regions": t.places, "step": "5min"},
         ),
+        "MarkovProfile.map": (t.profile.map, under),
         "MarkovProfile.plot": (t.profile.plot, {"ax": None}),
         "MarkovProfile.probability": (t.profile.probability, {"sequence": (0, 1)}),
         "MarkovProfile.sample": (t.profile.sample, {"steps": 2, "count": 1, "seed": 0}),
@@ -188,6 +191,7 @@ def calls(folder):
         ),
         "PeriodicProfile.following": (t.periodic.following, {"past": np.array([[0]]), "time": 1}),
         "PeriodicProfile.distribution_at": (t.periodic.distribution_at, {"time": 1}),
+        "PeriodicProfile.map": (t.periodic.map, under),
         "PeriodicProfile.plot": (t.periodic.plot, {"ax": None}),
         "PeriodicProfile.probability": (t.periodic.probability, {"sequence": (0, 1)}),
         "PeriodicProfile.sample": (t.periodic.sample, {"steps": 2, "count": 1, "seed": 0}),
@@ -197,6 +201,7 @@ def calls(folder):
         "Places.nearest": (t.places.nearest, point),
         "Planner": (hs.Planner, {name: getattr(t.planner, name) for name in hs.Planner.__dataclass_fields__}),
         "Planner.checked": (t.planner.checked, {"game": t.repeated}),
+        "Planner.map": (t.planner.map, {"game": t.repeated} | under),
         "Planner.proved": (t.planner.proved, {"game": t.repeated, "proof": t.planner.proof}),
         "Planner.value": (t.planner.value, {"belief": belief}),
         "BeliefGame": (
@@ -211,6 +216,7 @@ def calls(folder):
         "BeliefGame.kept": (t.repeated.kept, {"privacy": 0.1}),
         "BeliefGame.later": (t.repeated.later, {"belief": belief, "steps": 1}),
         "BeliefGame.learned": (t.repeated.learned, {"belief": belief, "table": HALF, "release": 0}),
+        "BeliefGame.map": (t.repeated.map, under),
         "BeliefGame.of": (hs.planning.BeliefGame.of, {"profile": t.profile, **game, "scenario": t.scenario}),
         "LinearRows": (
             hs.game.LinearRows,
@@ -280,6 +286,7 @@ def calls(folder):
         "least_loss": (hs.solvers.least_loss, {"game": t.within, "tolerance": 1e-6}),
         "load_plan": (hs.load_plan, {"path": plan, "profile": t.profile}),
         "load_profile": (hs.load_profile, {"path": file}),
+        "map_page": (hs.maps.map_page, {"thing": t.codebook, "label": None} | under),
         "maximum": (hs.metrics.maximum, {"metric": t.metric, "weights": [1.0]}),
         "minimum": (hs.metrics.minimum, {"metric": t.metric, "weights": [1.0]}),
         "plan": (

@@ -27,10 +27,14 @@ from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
 from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
+from hideseek.util.on_map import mapped
 from hideseek.util.progress import Advance
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
+
+    from hideseek.maps.page import MapPage
 
 FAR = 3.0  # half-widths of an interval; further off is no matter of chance (about six standard errors)
 ROUNDING = 1e-9
@@ -93,6 +97,14 @@ class Label:
         from hideseek.plots.labels import draw_label
 
         return draw_label(self.errors, self.prior_risk, self.ceiling, unit=self.unit, ax=ax)
+
+    def map(
+        self, codebook: Codebook | None = None, *, tracks: pd.DataFrame | None = None, tiles: str | None = None
+    ) -> MapPage:
+        """Show it as a card, or beside the map of its codebook: see :func:`hideseek.maps.map_page`."""
+        if codebook is None:
+            return mapped(self, tracks=tracks, tiles=tiles)
+        return mapped(codebook, label=self, tracks=tracks, tiles=tiles)
 
     def __repr__(self) -> str:
         errors = ", ".join(f"{name}={error.in_words()}" for name, error in self.errors.items())

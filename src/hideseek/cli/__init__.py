@@ -14,8 +14,8 @@ from typing import Annotated, cast
 import typer
 
 from hideseek.cli import many_people as many
+from hideseek.cli import maps, through_time
 from hideseek.cli import one_access as once
-from hideseek.cli import through_time
 from hideseek.cli.terminal import note, print_json
 from hideseek.errors import HideseekError, TraceWarning
 
@@ -28,7 +28,7 @@ app = typer.Typer(
     help="Location privacy: provably the most you can have for the quality of service you need.",
     epilog="Start with: hideseek demo",
 )
-for part in (once, through_time, many):  # the order of the help
+for part in (once, through_time, maps, many):  # the order of the help
     app.add_typer(part.commands)
 
 

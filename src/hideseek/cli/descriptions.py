@@ -199,6 +199,7 @@ def label_facts(label: Label) -> dict[str, object]:
         **numbers,
         "intervals": {name: value.interval for name, value in known.items() if not value.exact},
         "hit_rates": {name: value.hit_rate for name, value in known.items() if value.hit_rate is not None},
+        "unit": label.unit,
         "assumption": ASSUMPTION,
     }
 

@@ -42,6 +42,7 @@ from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
 from hideseek.util.display import html_table
+from hideseek.util.on_map import OnMap
 from hideseek.util.time_steps import checked_step
 
 
@@ -80,7 +81,7 @@ WITHOUT_CHAIN = 1  # the version of hideseek 0.1.0
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Codebook:
+class Codebook(OnMap):
     """Stages for the first accesses, one that repeats, and one for every gap: made by ``design``, used by a ``Device``.
 
     ``gaps`` holds the number of the stage for a gap of 2, 3, ... accesses since the last one, that is for 1, 2, ...

@@ -17,6 +17,7 @@ from hideseek.util.boundary import checked
 from hideseek.util.checks import numbered, whole_number
 from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
+from hideseek.util.on_map import OnMap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,7 +115,7 @@ def drawn(distributions: FloatArray, generator: np.random.Generator) -> IntArray
 
 
 @checked
-class LearnedProfile:
+class LearnedProfile(OnMap):
     """What the profiles that are learned offer beside the protocol."""
 
     @property

@@ -35,13 +35,14 @@ from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, numbered, scalar, shaped, whole_number
 from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
+from hideseek.util.on_map import OnMap
 
 ROUNDING = 1e-9  # in the unit of errors: a ceiling below this is none
 
 
 @checked
 @dataclass(frozen=True, eq=False)
-class BeliefGame:
+class BeliefGame(OnMap):
     """One game for all accesses: see :meth:`of`.
 
     ``states`` [state, known offset] are the places that the mechanism looks at, ``start`` their long-run distribution,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -30,6 +31,12 @@ from hideseek.util.checks import nonnegative
 from hideseek.util.choices import Mode as Mode
 from hideseek.util.choices import Outlook as Outlook
 from hideseek.util.display import html_table
+from hideseek.util.on_map import mapped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from hideseek.maps.page import MapPage
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +138,10 @@ class Planner:
             rule = "one that was made for this profile, scenario, metrics and budget"
             raise PlanError.breaking("planner", "the game", rule, "another", "Make a new plan.")
         return self
+
+    def map(self, game: BeliefGame, *, tracks: pd.DataFrame | None = None, tiles: str | None = None) -> MapPage:
+        """Show on a map what is released at the first access of its game: see :func:`hideseek.maps.map_page`."""
+        return mapped((game, self.checked(game)), tracks=tracks, tiles=tiles)
 
     def __repr__(self) -> str:
         names = ", ".join(f"{name}={value}" for name, value in self._facts.items())

@@ -30,7 +30,12 @@ LONGEST = 10**7  # values of a sequence; each one is checked
 SHORT = f"an array, or at most {LONGEST} values"
 CONSTRUCTORS = ("__init__", "__new__")
 # names in annotations whose modules are imported only where they are used
-DEFERRED = {"pd": "pandas", "sparse": "scipy.sparse", "Axes": "matplotlib.axes:Axes"}
+DEFERRED = {
+    "pd": "pandas",
+    "sparse": "scipy.sparse",
+    "Axes": "matplotlib.axes:Axes",
+    "MapPage": "hideseek.maps.page:MapPage",
+}
 NO_NAME = "embedded null byte"  # Python's message about a name that no file can have
 
 
