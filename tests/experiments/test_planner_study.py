@@ -349,7 +349,7 @@ def test_a_study_says_for_whom_its_bound_holds_and_what_it_assumes(run, asked, t
 )
 def test_what_cannot_be_studied_is_refused(wrong, match):
     with pytest.raises(ParameterError, match=match):
-        study(**({"traces": TRACES, "grid": STREET, "users": 1, "accesses": 20, "workers": 1} | wrong))
+        study(**({"traces": TRACES, "regions": STREET, "users": 1, "accesses": 20, "workers": 1} | wrong))
 
 
 @pytest.mark.parametrize(

@@ -223,8 +223,8 @@ def calls(folder):
         ),
         "Scenario.causal_groups": (hs.Scenario.present_future().causal_groups, {"inputs": np.array([[0, 1]])}),
         "Scenario.in_between": (hs.Scenario.in_between, {"every": 2}),
-        "Scenario.past_present": (hs.Scenario.past_present, {"memory": 1, "protect": "location"}),
-        "Scenario.present_future": (hs.Scenario.present_future, {"route": "unknown"}),
+        "Scenario.past_present": (hs.Scenario.past_present, {"memory": 1, "protect": "place"}),
+        "Scenario.present_future": (hs.Scenario.present_future, {"planned": False}),
         "Scenario.sporadic": (hs.Scenario.sporadic, {}),
         "Trajectories": (
             hs.model.Trajectories,

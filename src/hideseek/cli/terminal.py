@@ -65,3 +65,10 @@ def print_label(label: Label, unit: str) -> None:
 
     table = label_table(label, unit)
     print_table(f"On average over {label.accesses} accesses", table.header, table.rows)
+
+
+def tell_expected(seconds: float) -> None:
+    """Say how long something will take, so that the user can decide whether to wait."""
+    minutes = round(seconds / 60)
+    words = f"about {minutes} minutes" if minutes > 1 else "about a minute" if seconds > 30 else "less than a minute"
+    note(f"note: {words}, if the machine is idle")
