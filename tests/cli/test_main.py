@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
+from hideseek.cli import STATUS
 from tests.support.two_people import TRACES
 
 COMMANDS = (
@@ -90,6 +93,30 @@ def test_help_has_an_example(command):
     assert "hideseek " in text
     if command:
         assert f"Example: hideseek {command[0]}" in text
+
+
+def test_the_exit_codes_of_the_help_and_of_the_page_are_the_same(run):
+    told = " ".join(run("--help")[1].split())
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| (.+) \|$", page, re.MULTILINE)
+    assert {int(status): meaning for status, meaning in rows} == STATUS
+    assert all(f"{status} {meaning}" in told for status, meaning in STATUS.items())
+
+
+def test_every_exit_code_is_that_of_the_page(run, traces):
+    """0, 2 and 3 here; 1 and 130 are those of a fleet, in test_many_people."""
+    assert run("learn", traces, "--user", "person-001", "--grid", "2x2", "--out", "p.json")[0] == 0
+    assert run("design", "p.json", "--privacy", "hamming", "--quality", "hamming", "--out", "p.hideseek")[0] == 0
+    here = ("--latitude", "45.03", "--longitude", "-4.91", "--state", "s")
+    assert run("expose", "p.hideseek", *here, "--at", "2026-01-05T08:00:00+00:00")[0] == 0
+    assert run("expose", "p.hideseek", *here, "--at", "2026-01-05T07:00:00+00:00")[0] == 3
+    for wrong in (
+        ("learn", "nowhere"),
+        ("learn", traces, "--nonsense"),
+        ("nonsense",),
+        ("inspect", "p.hideseek", "more"),
+    ):
+        assert run(*wrong)[0] == 2
 
 
 def test_shell_completion_is_offered():

@@ -91,6 +91,8 @@ def evaluate_command(
         print_json(label_facts(label) | {"believes": None if believed is None else str(believed)})
         return
     print_label(label, codebook.privacy.unit)
+    if believed is not None:
+        say(f"The adversaries believe {believed.name}; the person moves as {source.name} says.")
     say(f"Kept of the ceiling, against an adversary who remembers every release: {label.kept.in_words()}.")
     say(loss_words(label, codebook.budget, codebook.quality.unit))
     say(ASSUMPTION)

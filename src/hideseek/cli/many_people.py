@@ -127,6 +127,7 @@ def compare_command(
     Without an option that says how the map is cut, traces lie on a grid so coarse that at most 30 places are visited.
     """
     from hideseek.adversary.label import ASSUMPTION
+    from hideseek.cli.expected import comparison_seconds, tell_if_long
     from hideseek.cli.inputs import few_places_of, metrics_of
     from hideseek.experiments.comparison import compare
     from hideseek.experiments.comparison_pages import apart_words, facts_of, table_of, write_pages
@@ -139,6 +140,7 @@ def compare_command(
     profile = few_places_of(data, reading)
     d_p, d_q = metrics_of(profile, privacy, quality)
     allowed = budget_of(budget, Game.from_scenario(profile, Scenario.sporadic(), privacy=d_p, quality=d_q), "compare")
+    tell_if_long(comparison_seconds(profile.places, accesses, walks))
     with bar("comparing") as advance:
         found = compare(
             profile, privacy=d_p, quality=d_q, budget=allowed, accesses=accesses, walks=walks, seed=seed,
@@ -248,6 +250,7 @@ def fleet_command(
 
     from hideseek.adversary.label import ASSUMPTION
     from hideseek.cli.descriptions import fleet_words
+    from hideseek.cli.expected import Telling
     from hideseek.cli.inputs import region_choice
     from hideseek.fleet.job import Job
     from hideseek.fleet.run import run_fleet
@@ -261,7 +264,8 @@ def fleet_command(
     )  # fmt: skip
     try:
         with bar("fleet") as advance:
-            found = run_fleet(data, folder, job=job, workers=workers, engine=engine, progress=advance)
+            tell = Telling(advance, "users")
+            found = run_fleet(data, folder, job=job, workers=workers, engine=engine, progress=tell)
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise

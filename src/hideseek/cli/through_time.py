@@ -61,6 +61,7 @@ def design_command(
     as_json: AsJson = False,
 ) -> None:
     """Design a person's codebook: the best mechanism for every exposed history that can occur."""
+    from hideseek.cli.expected import design_seconds, tell_if_long
     from hideseek.cli.inputs import metrics_of, profile_of, scenario_of_codebook
     from hideseek.designing.designer import design
     from hideseek.game.budget import budget_through_time
@@ -70,6 +71,8 @@ def design_command(
     profile = profile_of(data, reading)
     d_p, d_q = metrics_of(profile, privacy, quality)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
+    if protect is Protect.PLACE:  # of the others, nobody knows how many histories they have
+        tell_if_long(design_seconds(profile.places, memory, gaps) * (1 + 3 * farsighted))
 
     def designed(planner: Planner | None = None) -> Codebook:
         with bar("designing") as advance:
@@ -152,10 +155,13 @@ def plan_command(
     exceeds the ceiling, and none that keeps it given every release so far, as this one does, exceeds the bound of its
     cuts.
     """
+    from hideseek.cli.expected import tell_if_long
     from hideseek.cli.inputs import metrics_of, profile_of, scenario_of_plan
+    from hideseek.experiments.planner_study import expected_seconds
     from hideseek.game.budget import budget_through_time
     from hideseek.planning.belief_game import BeliefGame
     from hideseek.planning.simulation import WALKS as LEAST
+    from hideseek.planning.training import WALKS as TRAINED
     from hideseek.planning.training import plan
     from hideseek.util.checks import whole_number
 
@@ -165,6 +171,7 @@ def plan_command(
     scenario, (d_p, d_q) = scenario_of_plan(protect, profile, every), metrics_of(profile, privacy, quality)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
     game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)
+    tell_if_long(expected_seconds([len(game.states)], accesses, [outlook], workers=1) * max(1.0, walks / TRAINED))
     start = time.perf_counter()
     with bar("planning") as advance:
         planner = plan(
