@@ -144,6 +144,7 @@ def calls(folder):
         "Job": (
             hs.fleet.Job,
             {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min", "memory": 1, "gaps": 1}
+            | {"cell": None, "h3": None, "places": None}
             | {"privacy": ("hamming",), "quality": "squared", "budgets": ("20%",)},
         ),
         "LiveDevice": (
@@ -235,6 +236,7 @@ def calls(folder):
         "attack": (
             hs.adversary.attack,
             {"exposer": t.codebook, "profile": t.profile, "adversary": "window", "privacy": t.metric, "window": 1}
+            | {"believes": None}
             | run,
         ),
         "beliefs": (hs.adversary.beliefs, {"codebook": t.codebook, "profile": t.profile, "exposed": [0, 1]}),
@@ -255,7 +257,10 @@ def calls(folder):
         ),
         "distance": (hs.metrics.distance, {"regions": t.places}),
         "distances": (hs.model.distances, {"regions": t.places}),
-        "evaluate": (hs.evaluate, {"codebook": t.codebook, "profile": t.profile, "beside": None} | run),
+        "evaluate": (
+            hs.evaluate,
+            {"codebook": t.codebook, "profile": t.profile, "beside": None, "believes": None} | run,
+        ),
         "expected_error": (hs.adversary.expected_error, {"game": t.game, "mechanism": t.mechanism, "attack": HALF}),
         "run_fleet": (
             hs.fleet.run_fleet,
@@ -291,7 +296,7 @@ def calls(folder):
         "read_traces": (hs.read_traces, {"path": data, "format": "csv"}),
         "reproduce": (
             hs.experiments.reproduce,
-            many | {"grid": t.grid, "users": 1, "budgets": (0.2,), "compared": (0.2,)},
+            many | {"regions": t.grid, "users": 1, "budgets": (0.2,), "compared": (0.2,), "step": "5min"},
         ),
         "robustness": (
             hs.experiments.robustness,
@@ -316,14 +321,14 @@ def calls(folder):
             hs.experiments.study,
             many
             | {
-                "grid": t.grid,
+                "regions": t.grid,
                 "users": 1,
                 "accesses": 10,
                 "privacy": "hamming",
                 "quality": "hamming",
                 "budgets": (0.2,),
             }
-            | {"planners": ("plain", "far-sighted"), "expect": None},
+            | {"planners": ("plain", "far-sighted"), "expect": None, "step": "5min"},
         ),
         "synthetic_city": (hs.synthetic_city, {"people": 1, "days": 1, "seed": 0}),
         "tolerant": (hs.metrics.tolerant, {"metric": t.metric, "tolerance": {0: 2.0}}),

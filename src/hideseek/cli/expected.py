@@ -8,8 +8,8 @@ from hideseek.cli.terminal import tell_expected
 from hideseek.util.progress import Advance
 
 LONG = 30  # seconds from which it is worth a word
-# seconds on one idle core, with one release remembered: a design took 3.1 s for a walker of 25 places, 6.8 s for a person
-# of 18, and 10 s to two minutes for cabs of 70 to 105; a comparison is meant to take a minute at 30 places
+# seconds on one idle core, with one release remembered: a design took 3.1 s for a walker of 25 places, 6.8 s for one
+# person of 18, and 10 s to two minutes for cabs of 70 to 105; a comparison is meant to take a minute at 30 places
 DESIGN, COMPARISON = 3.0, 50.0
 
 

@@ -175,7 +175,10 @@ def a_report(kind: Kind, path: Path) -> Inspected:
 def a_table(kind: Kind, path: Path) -> Inspected:
     """A table that solve or curve wrote."""
     with path.open("rb") as stream:
-        columns, rows = stream.readline(HEAD).decode(errors="replace").strip().split(","), sum(1 for _ in stream)
+        columns, rows = (
+            stream.readline(HEAD).decode(errors="replace").strip().replace('"', "").split(","),
+            sum(1 for _ in stream),
+        )
     sentences = (f"{path.name} is a {kind} of {rows} rows. {TABLES[kind]}", f"Its columns: {', '.join(columns)}.")
     private = "" if kind is Kind.CURVE else HABITS
     return Inspected(kind, {"rows": rows, "columns": columns}, (), sentences, private)

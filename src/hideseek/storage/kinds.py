@@ -75,7 +75,7 @@ def folder_kind(folder: Path) -> Kind | None:
 def content_kind(head: bytes) -> Kind | None:
     """The kind of a file that begins like this.
 
-    >>> str(content_kind(b"known_0,known_0_latitude"))
+    >>> str(content_kind(b'"known_0","known_0_latitude"'))
     'mechanism table'
     """
     start = head.lstrip()
@@ -87,7 +87,8 @@ def content_kind(head: bytes) -> Kind | None:
         return Kind.REPORT if REPORT in head else None
     if head[8:9] == b"{":  # after the length of the header
         return next((kind for kind, word in SEALED.items() if word in head[:100]), None)
-    return next((kind for kind, word in TABLES.items() if start.startswith(word)), None)
+    columns = start[:100].replace(b'"', b"")
+    return next((kind for kind, word in TABLES.items() if columns.startswith(word)), None)
 
 
 def labels_kind(file: Path) -> Kind | None:
