@@ -133,15 +133,13 @@ def evaluate(
         What exposes, and how the person moves: perhaps not as the codebook was designed for. The adversaries know both.
     accesses
         How long the run is.
-    walks, seed
-        How many walks to simulate where the exposed sequences cannot be enumerated, for 95 % confidence intervals.
-    progress
-        Called with what is being done, how much is done and how much there is.
+    walks, seed, progress
+        How many walks to simulate where the exposed sequences cannot be enumerated, for 95 % confidence intervals;
+        called with what is being done, how much is done and how much there is.
     beside
         Another codebook, such as one that was designed without looking ahead: the label says the gain over it.
     believes
-        Another profile over the same places, which the adversaries take for the true one, as in
-        :func:`hideseek.adversary.attack`.
+        Another profile, which the adversaries take for the true one, as in :func:`hideseek.adversary.attack`.
 
     Returns
     -------

@@ -105,6 +105,8 @@ def estimates(
     """The errors of adversaries who remember every release, all from one pass over all sequences, or over walks."""
     whole_number(walks, "walks", owner, least=2)
     whole_number(seed, "seed", owner, least=0)
+    if Adversary.IN_BETWEEN in adversaries and not run.between:
+        raise broken_rule("adversary", owner, "one with something to guess", "no step between two accesses")
     scores, weights = over_sequences(run, lambda read: scored(run, read, adversaries, mind), walks, seed, progress)
     pairs = zip(adversaries, scores, strict=True)
     return {adversary: error_and_hit(run, own, weights) for adversary, own in pairs}
@@ -220,21 +222,16 @@ def attack(
     Parameters
     ----------
     exposer, profile
-        A codebook; or a mechanism f[place, release] that is used at every step; or a policy that adapts to what
-        it exposed. And how the person moves.
-    adversary
-        What the guesses rest on.
-    privacy, accesses
-        The metric of the error, where a codebook has its own; and how long the run is.
-    walks, seed, progress
+        A codebook, a mechanism f[place, release] that is used at every step, or a policy that adapts to what it
+        exposed; and how the person moves.
+    adversary, privacy, accesses
+        What the guesses rest on; the metric of the error, where a codebook has its own; and how long the run is.
+    walks, seed, progress, window
         The walks to simulate where the exposed sequences cannot be enumerated, and their seed; told how far it is.
-    window
-        How many releases before the current access the window adversary remembers: by default those that the codebook
-        remembers, else none.
+        How many releases before the current one the window adversary remembers: by default as many as the codebook.
     believes
-        Another profile over the same places, which the adversary takes for the true one. It never makes the error
-        smaller. Where releases are impossible under it, the adversary forgets all so far and goes on from what it says
-        of that time when nothing is exposed.
+        Another profile over the same places, which the adversary takes for the true one. Where releases are impossible
+        under it, the adversary forgets all so far and goes on from what it says of that time when nothing is exposed.
 
     Returns
     -------
@@ -253,7 +250,7 @@ def attack(
     >>> coin = Mechanism([[0.7, 0.3], [0.3, 0.7]])
     >>> attack(coin, stays, adversary="filter", privacy=differ, accesses=10).in_words()
     '0.194558'
-    >>> moves = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]])  # as if the past said nothing
+    >>> moves = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]])
     >>> attack(coin, stays, adversary="filter", privacy=differ, accesses=10, believes=moves).in_words()
     '0.3'
     """
@@ -264,8 +261,6 @@ def attack(
         return with_window(run, mind, window, walks, seed)
     if window is not None:
         raise broken_rule("window", "attack", "given to no adversary but 'window'", window)
-    if adversary is Adversary.IN_BETWEEN and not run.between:
-        raise broken_rule("adversary", "attack", "one with something to guess", "no step between two accesses")
     return estimates(run, (adversary,), walks=walks, seed=seed, progress=progress, mind=mind)[adversary]
 
 

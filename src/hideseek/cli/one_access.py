@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hideseek.cli.options import (
-    BUDGET,
     AsJson,
+    Budget,
     Commands,
     Data,
     OneAccess,
@@ -32,6 +32,10 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
     from hideseek.util.sparse import Matrix
 
 commands = Commands()
+TablePath = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="CSV file for the mechanism's table.")]
+AttackPath = Annotated[
+    Path | None, typer.Option("--attack", metavar="FILE", help="CSV file for the best attack on it.")
+]
 
 
 @commands.command("demo", epilog="Example: hideseek demo --out my-demo")
@@ -107,9 +111,7 @@ def learn_command(
 def solve_command(
     data: Data,
     reading: Reading,
-    budget: Annotated[
-        str, typer.Option(metavar="AMOUNT", help=f"Expected loss allowed: a number, or {BUDGET}.")
-    ] = "20%",
+    budget: Budget = "20%",
     protect: OneAccess = Protect.PLACE,
     planned: Planned = False,
     privacy: Privacy = MetricName.EUCLID,
@@ -126,12 +128,8 @@ def solve_command(
         str | None,
         typer.Option(help="Where torch computes, such as cuda; for large maps and a tolerance such as 0.01."),
     ] = None,
-    table_path: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="CSV file for the mechanism's table.")
-    ] = None,
-    attack_path: Annotated[
-        Path | None, typer.Option("--attack", metavar="FILE", help="CSV file for the best attack on it.")
-    ] = None,
+    table_path: TablePath = None,
+    attack_path: AttackPath = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute the best mechanism, the best attack on it, and the proof."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,6 +66,7 @@ def design_command(
     from hideseek.cli.inputs import metrics_of, profile_of, scenario_of_codebook
     from hideseek.designing.designer import design
     from hideseek.game.budget import budget_through_time
+    from hideseek.planning.belief_game import BeliefGame
 
     path.parent.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     scenario = scenario_of_codebook(protect, planned, memory, every)
@@ -83,24 +85,27 @@ def design_command(
 
     gain = None
     if farsighted:
-        from hideseek.adversary.label import evaluate
-        from hideseek.planning.belief_game import BeliefGame
-        from hideseek.planning.training import plan
-
         game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)
-        with bar("planning") as advance:
-            planner = plan(game, progress=advance)
-        codebook, short = designed(planner), designed()
-        with bar("comparing") as advance:
-            gain = evaluate(
-                codebook, profile, accesses=COMPARED, walks=COMPARED, progress=advance, beside=short
-            ).gain  # fmt: skip
-        if gain is not None and gain < 0:
-            codebook = short
+        codebook, gain = better_of_two(game, designed)
     else:
         codebook = designed()
     codebook.save(path)
     show_design(codebook, gain, path, as_json)
+
+
+def better_of_two(game: BeliefGame, designed: Callable[[Planner | None], Codebook]) -> tuple[Codebook, Estimate | None]:
+    """The codebook that plans ahead, unless it gains nothing over the other one; and what it gains."""
+    from hideseek.adversary.label import evaluate
+    from hideseek.planning.training import plan
+
+    with bar("planning") as advance:
+        planner = plan(game, progress=advance)
+    codebook, short = designed(planner), designed(None)
+    with bar("comparing") as advance:
+        gain = evaluate(
+            codebook, game.profile, accesses=COMPARED, walks=COMPARED, progress=advance, beside=short
+        ).gain  # fmt: skip
+    return short if gain is not None and gain < 0 else codebook, gain
 
 
 def show_design(codebook: Codebook, gain: Estimate | None, path: Path, as_json: bool) -> None:

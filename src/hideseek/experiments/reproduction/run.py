@@ -51,8 +51,7 @@ def reproduce(
     budgets, compared : sequence of float
         Expected losses, as probabilities, of the closed form; and those at which other optima are held against it.
     users, seed, step, clock : int, int, str, str
-        How many users to draw, which, the length of a time step, and how far the clock by which days begin is ahead of
-        UTC.
+        How many users to draw, which, the length of a time step, and how far the clock of the days is ahead of UTC.
     workers, progress : optional
         Processes (default: one per core); called with what is being done, how much is done, and of how much.
 
@@ -85,20 +84,10 @@ def reproduce(
         if progress is not None:
             progress("users", len(results), len(days))
     sporadic, location, transition, programs = (numbered(parts) for parts in zip(*results, strict=True))
-    names = tuple(day.user for day in days)
     return Reproduction(
-        names,
-        user_rows(days),
-        user_rows(candidates),
-        sporadic,
-        location,
-        transition,
-        programs,
-        regions,
-        clock,
-        seed,
-        step,
-    )
+        tuple(day.user for day in days), user_rows(days), user_rows(candidates), sporadic, location, transition, programs, regions,
+        clock, seed, step,
+    )  # fmt: skip
 
 
 def results_of(
