@@ -222,12 +222,12 @@ def attack(
     Parameters
     ----------
     exposer, profile
-        A codebook, a mechanism f[place, release] that is used at every step, or a policy that adapts to what it
-        exposed; and how the person moves.
+        A codebook, a mechanism f[place, release] for every step, or an adapting policy; and how the person moves.
     adversary, privacy, accesses
         What the guesses rest on; the metric of the error, where a codebook has its own; and how long the run is.
-    walks, seed, progress, window
+    walks, seed, progress
         The walks to simulate where the exposed sequences cannot be enumerated, and their seed; told how far it is.
+    window
         How many releases before the current one the window adversary remembers: by default as many as the codebook.
     believes
         Another profile over the same places, which the adversary takes for the true one. Where releases are impossible
@@ -259,9 +259,14 @@ def attack(
     mind = mind_of(run, believes, "attack")
     if adversary is Adversary.WINDOW:
         return with_window(run, mind, window, walks, seed)
+    refuse_window(window)
+    return estimates(run, (adversary,), walks=walks, seed=seed, progress=progress, mind=mind)[adversary]
+
+
+def refuse_window(window: int | None) -> None:
+    """Refuse a window for an adversary who remembers every release."""
     if window is not None:
         raise broken_rule("window", "attack", "given to no adversary but 'window'", window)
-    return estimates(run, (adversary,), walks=walks, seed=seed, progress=progress, mind=mind)[adversary]
 
 
 def with_window(run: Run, mind: Mind | None, window: int | None, walks: int, seed: int) -> Estimate:

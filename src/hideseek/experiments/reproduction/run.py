@@ -85,8 +85,8 @@ def reproduce(
             progress("users", len(results), len(days))
     sporadic, location, transition, programs = (numbered(parts) for parts in zip(*results, strict=True))
     return Reproduction(
-        tuple(day.user for day in days), user_rows(days), user_rows(candidates), sporadic, location, transition, programs, regions,
-        clock, seed, step,
+        tuple(day.user for day in days), user_rows(days), user_rows(candidates), sporadic, location, transition,
+        programs, regions, clock, seed, step,
     )  # fmt: skip
 
 
