@@ -216,8 +216,7 @@ def attack(
 ) -> Estimate:
     """An adversary's expected error about a run of accesses from the first on, with the hit rate.
 
-    The adversary knows the profile and what exposes, guesses with the least expected error, of equally good guesses the
-    likeliest, and learns nothing from the times of the accesses.
+    The adversary knows profile and exposer, guesses with the least error, and learns nothing from the access times.
 
     Parameters
     ----------
