@@ -88,7 +88,7 @@ def evaluate_command(
             believes=believes,
         )  # fmt: skip
     if as_json:
-        print_json(label_facts(label) | {"believes": None if believed is None else str(believed)})
+        print_json(label_facts(label) | ({} if believed is None else {"believes": str(believed)}))
         return
     print_label(label, codebook.privacy.unit)
     if believed is not None:
