@@ -15,7 +15,7 @@ import pandas as pd
 from benchmarks.clock import clock, clocked, largest_child
 from benchmarks.games import walker
 from benchmarks.results import Facts
-from hideseek import Grid, MarkovProfile, evaluate, synthetic_city
+from hideseek import MarkovProfile, evaluate, synthetic_city
 from hideseek.codebook.codebook import codebook_from
 from hideseek.fleet.job import Job, designed
 from hideseek.fleet.run import run_fleet
@@ -102,8 +102,6 @@ def person(places: int, memory: int = 1) -> Facts:
         verify, codebook = clock(lambda: codebook_from(memoryview(content)))
         write, _ = clock(lambda: write_privately(Path(folder) / "book", content))
     judge, _ = clock(lambda: evaluate(codebook, profile))
-    learn, _ = clock(
-        lambda: MarkovProfile.fit(traces, Grid(*BOX, rows=CITY.grid[0], columns=CITY.grid[1]), step=CITY.step)
-    )
+    learn, _ = clock(lambda: MarkovProfile.fit(traces, CITY.choice.regions(traces), step=CITY.step))
     parts = {"learn": learn, "design": design, "verify": verify, "evaluate": judge, "write": write}
     return {"seconds": sum(parts.values()), **parts, "highs": sum(solver), "bytes": len(content)}

@@ -35,9 +35,9 @@ from tests.support.codebooks import arbitrary, chain, made, metric, second_order
 SCENARIOS = {
     "sporadic": Scenario.sporadic(),
     "one release": Scenario.past_present(1),
-    "transition": Scenario.past_present(1, protect="transition"),
+    "transition": Scenario.past_present(1, protect="way"),
     "in between": Scenario.in_between(2),
-    "present and future": Scenario.present_future("unknown"),
+    "present and future": Scenario.present_future(),
     "the next place": Scenario(target=(0, 1), seen=(-1,), known=(0,)),
 }
 
@@ -176,7 +176,7 @@ def test_the_ceiling_of_a_single_place_is_the_sporadic_optimum(profile):
 
 def test_the_ceiling_of_a_transition_is_of_one_place_and_then_of_pairs():
     profile, D = chain(3, 45), metric(3)
-    codebook = made(profile, Scenario.past_present(1, protect="transition"))
+    codebook = made(profile, Scenario.past_present(1, protect="way"))
     label = evaluate(codebook, profile, accesses=4)
     psi = (profile.stationary[:, None] * profile.transition).ravel()
     first, now = np.divmod(np.arange(9), 3)

@@ -28,24 +28,24 @@ DESIGNED = [
     case("sporadic", Scenario.sporadic(), chain(3, 1), 3),
     case("one release remembered", Scenario.past_present(1), chain(3, 2), 3),
     case("two releases remembered", Scenario.past_present(2), chain(2, 3), 5),
-    case("transition", Scenario.past_present(1, protect="transition"), chain(3, 4), 3),
+    case("transition", Scenario.past_present(1, protect="way"), chain(3, 4), 3),
     case("in between", Scenario.in_between(2), chain(2, 6), 3),
     case("in between, of three", Scenario.in_between(2), chain(3, 7), 2),
     case("rare accesses, far back", Scenario(target=(0,), seen=(-3,), known=(-3, 0), every=3), chain(2, 8), 3),
-    case("present and future", Scenario.present_future("unknown"), chain(2, 9), 2),
-    case("planned route", Scenario.present_future("planned"), chain(2, 10), 2),
+    case("present and future", Scenario.present_future(), chain(2, 9), 2),
+    case("planned route", Scenario.present_future(planned=True), chain(2, 10), 2),
     case("two at a time", Scenario(target=(0, 1), seen=(-1,), release=(0, 1), causal=True), chain(2, 11), 2),
     case("two at a time, rarely", Scenario(target=(0,), release=(0, 1), every=4), chain(2, 12), 2),
     case("the next place", Scenario(target=(0, 1), seen=(-1,), known=(0,)), chain(3, 13), 3),
     case("far ahead", Scenario(target=(2,), seen=(-1,), known=(0,)), chain(2, 14), 3),
     case("known ahead", Scenario(target=(0,), seen=(-2, -1), release=(0, 1), known=(0, 1)), chain(2, 15), 3),
     case("order two", Scenario.past_present(1), second_order(2, 16), 4),
-    case("order two, transition", Scenario.past_present(1, protect="transition"), second_order(2, 17), 4),
+    case("order two, transition", Scenario.past_present(1, protect="way"), second_order(2, 17), 4),
     case("order two, in between", Scenario.in_between(2), second_order(2, 18), 3),
 ]
 ARBITRARY = [
     *DESIGNED,
-    case("long transition", Scenario.past_present(2, protect="transition"), chain(2, 5), 4),
+    case("long transition", Scenario.past_present(2, protect="way"), chain(2, 5), 4),
     case(
         "time of day",
         Scenario.past_present(1),
@@ -96,7 +96,7 @@ def test_a_mechanism_agrees_with_enumeration(seed):
 def test_people_who_move_where_nobody_went_get_the_row_for_the_unseen():
     """The codebook knows no way from 0 to 2; the person takes it."""
     trained = MarkovProfile.from_matrix([[0.6, 0.4, 0.0], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]])
-    codebook = made(trained, Scenario.past_present(1, protect="transition"))
+    codebook = made(trained, Scenario.past_present(1, protect="way"))
     profile = chain(3, 20)
     oracle = Oracle(codebook, profile, metric(3), 3)
     for name in ("window", "filter", "smoother", "viterbi", "predictor"):
@@ -160,7 +160,7 @@ def test_the_predictor_of_a_truthful_mechanism_knows_the_present():
 
 @pytest.mark.parametrize(
     ("scenario", "places"),
-    [(Scenario.past_present(1), 3), (Scenario.in_between(2), 2), (Scenario.present_future("unknown"), 2)],
+    [(Scenario.past_present(1), 3), (Scenario.in_between(2), 2), (Scenario.present_future(), 2)],
     ids=["one release", "in between", "present and future"],
 )
 def test_simulation_agrees_with_enumeration(monkeypatch, scenario, places):

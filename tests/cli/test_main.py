@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
+from hideseek.cli import STATUS
 from tests.support.two_people import TRACES
 
 COMMANDS = (
@@ -24,9 +27,9 @@ def test_the_version_is_told(run):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("compare", "--grid", "ten", "--data"), "'grid' parameter of compare"),
+        (("compare", "--grid", "ten"), "'grid' parameter of compare"),
         (("study", "--users", "0", "--out"), "'users' parameter of study"),
-        (("reproduce", "--synthetic", "--users", "0", "--out"), "'users' parameter of reproduce"),
+        (("reproduce", "--users", "0", "--out"), "'users' parameter of reproduce"),
     ],
 )
 def test_an_error_names_the_command_that_has_the_option(run, traces, tmp_path, words, said):
@@ -42,15 +45,24 @@ def test_an_error_names_the_command_that_has_the_option(run, traces, tmp_path, w
         (["design", "TRACES", "--grid", "ten", "--out", "c"], "'grid' parameter of design"),
         (["fleet", "TRACES", "--box", "1,2,3", "--out", "f"], "'box' parameter of fleet"),
         (["solve", "TRACES", "--protect", "between"], "'protect' parameter of solve"),
-        (["curve", "TRACES", "--protect", "trajectory"], "'protect' parameter of curve"),
+        (["curve", "TRACES", "--protect", "way"], "'protect' parameter of curve"),
         (["learn", "TRACES", "--grid", "0x5"], "'rows' parameter"),
         (["learn", "TRACES", "--box", "1,2,3"], "'box' parameter"),
         (["learn", "TRACES", "--box", "1,2,3,4"], "around at least one fix"),
         (["learn", "TRACES", "--places", "none.csv"], "'places' parameter"),
-        (["learn", "TRACES", "--h3", "99"], "'resolution' parameter"),
+        (["learn", "TRACES", "--h3", "99"], "'h3' parameter"),
+        (["learn", "TRACES", "--cell", "500"], "'cell' parameter"),
+        (["learn", "TRACES", "--cell", "10cm"], "'cell' parameter"),
+        (["learn", "TRACES", "--cell", "0.5m"], "'cell' parameter"),
+        (["learn", "TRACES", "--box", "1,2,3,4", "--h3", "5"], "'box' parameter"),
+        (["learn", "TRACES", "--one-person", "--user", "person-000"], "'user, one_person' parameter"),
+        (["solve", "TRACES", "--protect", "way"], "Use design or plan"),
+        (["solve", "TRACES", "--planned"], "'planned' parameter"),
+        (["study", "TRACES", "--timezone", "Atlantis/Capital"], "'timezone' parameter"),
+        (["study", "--user", "person-000"], "given with traces only"),
         (["learn", "TRACES", "--step", "never"], "'step' parameter"),
-        (["learn", "TRACES", "--h3", "5", "--places", "p.csv"], "'places, h3, grid' parameter"),
-        (["learn", "TRACES", "--h3", "5", "--grid", "3x3"], "'places, h3, grid' parameter"),
+        (["learn", "TRACES", "--h3", "5", "--cell", "1km"], "'grid, cell, h3, places' parameter"),
+        (["learn", "TRACES", "--h3", "5", "--grid", "3x3"], "'grid, cell, h3, places' parameter"),
         (["learn", "TRACES", "--grid", "100000x100000"], "A grid of 100000 x 100000 cells would need"),
         (["learn", "TRACES", "--format", "kml"], "'format' parameter"),
         (["learn", "TRACES", "--grid", "1x1"], "two or more places"),
@@ -97,6 +109,30 @@ def test_help_has_an_example(command):
     assert "hideseek " in text
     if command:
         assert f"Example: hideseek {command[0]}" in text
+
+
+def test_the_exit_codes_of_the_help_and_of_the_page_are_the_same(run):
+    told = " ".join(run("--help")[1].split())
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| (.+) \|$", page, re.MULTILINE)
+    assert {int(status): meaning for status, meaning in rows} == STATUS
+    assert all(f"{status} {meaning}" in told for status, meaning in STATUS.items())
+
+
+def test_every_exit_code_is_that_of_the_page(run, traces):
+    """0, 2 and 3 here; 1 and 130 are those of a fleet, in test_many_people."""
+    assert run("learn", traces, "--user", "person-001", "--grid", "2x2", "--out", "p.json")[0] == 0
+    assert run("design", "p.json", "--privacy", "hamming", "--quality", "hamming", "--out", "p.hideseek")[0] == 0
+    here = ("--latitude", "45.03", "--longitude", "-4.91", "--state", "s")
+    assert run("expose", "p.hideseek", *here, "--at", "2026-01-05T08:00:00+00:00")[0] == 0
+    assert run("expose", "p.hideseek", *here, "--at", "2026-01-05T07:00:00+00:00")[0] == 3
+    for wrong in (
+        ("learn", "nowhere"),
+        ("learn", traces, "--nonsense"),
+        ("nonsense",),
+        ("inspect", "p.hideseek", "more"),
+    ):
+        assert run(*wrong)[0] == 2
 
 
 def test_shell_completion_is_offered():

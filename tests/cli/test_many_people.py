@@ -79,7 +79,7 @@ def test_the_command_hands_every_option_over(run, monkeypatch):
         quality="euclid",
         budgets=("5",),
     )
-    assert calls == [(Path("data"), "o", {"job": job, "workers": 7, "engine": "dask://h:1"})]
+    assert calls == [("data", "o", {"job": job, "workers": 7, "engine": "dask://h:1"})]
     assert "3 users, 6 codebooks" in out
     assert re.search(r"told apart by\s*│\s*folder", out)
     assert re.search(r"no longer in the data, files still there\s*│\s*3", out)

@@ -134,12 +134,12 @@ def test_a_damaged_codebook_is_refused_in_one_line(run, designed, tmp_path):
     assert not (tmp_path / "s").exists()
 
 
-@pytest.mark.parametrize("protect", ["place", "trajectory", "next", "planned", "between"])
+@pytest.mark.parametrize("protect", ["place", "way", "next", "next --planned", "between"])
 def test_everything_can_be_protected_through_time(run, tmp_path, protect):
     places = Places([45.0, 45.01, 45.02], [5.0, 5.01, 5.0])
     matrix = [[0.8, 0.2, 0.0], [0.3, 0.4, 0.3], [0.1, 0.2, 0.7]]
     save_profile(MarkovProfile.from_matrix(matrix, places, step="10min"), tmp_path / "p.json")
-    status, out, err = run("design", "p.json", "--protect", protect, "--privacy", "hamming", "--json")
+    status, out, err = run("design", "p.json", "--protect", *protect.split(), "--privacy", "hamming", "--json")
     assert status == 0, err
     facts = json.loads(out)
     assert facts["step"] == "10min"

@@ -81,7 +81,7 @@ def test_the_two_bounds_are_shown_while_they_converge(run, profile, monkeypatch)
 
 @pytest.mark.parametrize(
     ("protect", "target", "known"),
-    [("place", [0], [0]), ("trajectory", [-1, 0], [-1, 0]), ("next", [0, 1], [0]), ("between", [-2, -1, 0], [-2, 0])],
+    [("place", [0], [0]), ("way", [-1, 0], [-1, 0]), ("next", [0, 1], [0]), ("between", [-2, -1, 0], [-2, 0])],
 )
 def test_everything_can_be_protected_that_a_device_can_know(run, profile, protect, target, known):
     hamming = ("--privacy", "hamming", "--quality", "hamming")
@@ -92,7 +92,7 @@ def test_everything_can_be_protected_that_a_device_can_know(run, profile, protec
     assert facts["cuts"] == 0
 
 
-@pytest.mark.parametrize(("protect", "known"), [("place", [-1, 0]), ("trajectory", [-1, 0]), ("next", [-1, 0])])
+@pytest.mark.parametrize(("protect", "known"), [("place", [-1, 0]), ("way", [-1, 0]), ("next", [-1, 0])])
 def test_a_chain_of_second_order_looks_back_twice(run, tmp_path, protect, known):
     traces = synthetic_city(people=1, days=2)
     save_profile(MarkovProfile.fit(traces, Grid.covering(traces, rows=2, columns=2), order=2), tmp_path / "two.json")
@@ -117,7 +117,7 @@ def test_the_same_seed_gives_the_same_plan_and_another_seed_another(run, profile
         (("--accesses", "3"), "ParameterError", "'accesses' parameter"),
         (("--seed", "-1"), "ParameterError", "'seed' parameter"),
         (("--budget", "lots"), "ParameterError", "'budget' parameter"),
-        (("--protect", "planned"), "ParameterError", "releases one place"),
+        (("--protect", "next", "--planned"), "NoSuchOption", "--planned"),
         (("--protect", "between", "--every", "0"), "ParameterError", "'every' parameter"),
         (("--grid", "3x3"), "ParameterError", "given with traces only"),
         (("--out", "/proc/nowhere/me.plan"), "FileNotFoundError", "nowhere"),

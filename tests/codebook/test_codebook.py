@@ -152,7 +152,7 @@ def test_a_metric_of_one_s_own_of_vectors_cannot_be_written(tmp_path, role):
     profile = MarkovProfile.from_matrix(MATRIX)
     own = metrics.from_function(lambda left, right: float(left != right), name="mine")
     chosen = {"privacy": HAMMING, "quality": metrics.total(HAMMING)} | {role: own}
-    codebook = design(profile, Scenario.present_future("planned"), **chosen, budget=0.3, workers=1)
+    codebook = design(profile, Scenario.present_future(planned=True), **chosen, budget=0.3, workers=1)
     with pytest.raises(ParameterError, match=f"'{role}' parameter of Codebook.save .*single places.*'mine'"):
         codebook.save(tmp_path / "own.hideseek")
     assert not list(tmp_path.iterdir())

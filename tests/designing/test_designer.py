@@ -63,7 +63,7 @@ def test_the_joint_distribution_is_right_for_profiles_that_remember_more(name):
 
 def test_one_release_seen_is_the_recursion_of_the_papers_appendix():
     """Pr(o|r) at t-1 = sum over o', r' at t-2 of f(o|r, r', o') Pr(o'|r') Pr(r'|r): the paper's last equation."""
-    codebook = made(CHAIN, Scenario.past_present(1, protect="transition"), steps=4)
+    codebook = made(CHAIN, Scenario.past_present(1, protect="way"), steps=4)
     places, move, stays = 3, CHAIN.transition, CHAIN.stationary
     back = (stays[:, None] * move).T / stays[:, None]  # Pr(before|now)
     rows = [rows_of(stage.tables[0]) for stage in codebook.stages]
@@ -359,7 +359,7 @@ def test_the_chosen_optimum_tells_less_about_the_next_place():
 
 
 def test_what_was_never_seen_with_a_past_gets_the_average_of_that_past():
-    codebook = made(CHAIN, Scenario.past_present(1, protect="transition"))
+    codebook = made(CHAIN, Scenario.past_present(1, protect="way"))
     for stage in codebook.stages[: codebook.repeating]:
         rows = rows_of(stage.tables[0])
         for k, past in enumerate(map(tuple, stage.prior.histories.tolist())):

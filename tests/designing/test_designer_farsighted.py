@@ -176,7 +176,7 @@ def test_the_way_here_is_planned_for_too() -> None:
     """States are pairs of places; the first access knows one place only, and is left to the usual choice."""
     profile = MarkovProfile.from_matrix([[0.8, 0.2, 0.0], [0.1, 0.7, 0.2], [0.0, 0.3, 0.7]])
     differ = 1 - np.eye(3)
-    scenario = Scenario.past_present(1, protect="transition")
+    scenario = Scenario.past_present(1, protect="way")
     either = maximum(hamming())
     planner = plan(profile, scenario=scenario, privacy=either, quality=differ, budget=0.1, walks=20)
     codebook = design(profile, scenario, privacy=either, quality=differ, budget=0.1, farsighted=planner, workers=1)

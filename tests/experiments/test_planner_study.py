@@ -280,7 +280,7 @@ def test_the_command_prints_rows_for_machines(run, found, asked, tmp_path):
     TRACES.to_csv(tmp_path / "street.csv", index=False)
     words = ("--users", 2, "--accesses", 60, "--privacy", "hamming", "--quality", "euclid", "--seed", 3, "--workers", 1)
     words += ("--planners", "plain, look-ahead ,far-sighted")
-    status, out, err = run("study", "--data", "street.csv", "--box", "0,0.1,0,1", *words, "--json")
+    status, out, err = run("study", "street.csv", "--box", "0,0.1,0,1", *words, "--json")
     assert status == 0, err
     facts = json.loads(out)
     assert facts["rows"] == json.loads(json.dumps(facts_of(found)))["rows"]
@@ -294,6 +294,7 @@ def test_the_command_prints_rows_for_machines(run, found, asked, tmp_path):
         "privacy": "hamming",
         "quality": "euclid",
         "seed": 3,
+        "step": "5min",
         "clock": "0h",
         "workers": 1,
         "planners": ["plain", "look-ahead", "far-sighted"],
@@ -302,10 +303,19 @@ def test_the_command_prints_rows_for_machines(run, found, asked, tmp_path):
 
 
 def test_cabs_get_the_clock_of_the_bay_and_no_data_a_synthetic_city(run, asked, tmp_path):
-    TRACES.to_csv(tmp_path / "cabs.csv", index=False)
-    run("study", "--data", "cabs.csv")
+    TRACES.to_csv(tmp_path / "street.csv", index=False)
+    cabs = TRACES.assign(latitude=TRACES["latitude"] / 10 + 37.6, longitude=TRACES["longitude"] / 10 - 122.4)
+    cabs.to_csv(tmp_path / "cabs.csv", index=False)
+    run("study", "cabs.csv")
     run("study")
-    assert [(call[0], call[-1]["clock"]) for call in asked] == [(BAY, "-7h"), (CITY, "0h")]
+    run("study", "street.csv", "--step", "10min")
+    run("study", "cabs.csv", "--timezone", "Asia/Kolkata")
+    assert [(call[0], call[-1]["clock"], call[-1]["step"]) for call in asked] == [
+        (BAY, "-7h", "5min"),
+        (CITY, "0h", "5min"),
+        (Grid.covering(TRACES, rows=10, columns=25), "0h", "10min"),
+        (BAY, "19800s", "5min"),
+    ]
 
 
 def test_the_command_leaves_a_report_where_asked(run, asked, tmp_path):
@@ -331,7 +341,7 @@ def test_a_study_says_for_whom_its_bound_holds_and_what_it_assumes(run, asked, t
     [
         ({"privacy": "feet"}, "'privacy' parameter of study must be one of 'hamming', 'euclid', 'squared'"),
         ({"quality": "taste"}, "'quality'"),
-        ({"users": 3}, "at most 2, the users with a day that covers 80% of its steps in the grid, in 10 cells or more"),
+        ({"users": 3}, "at most 2, the users with a day that covers 80% of its steps in the regions, in 10 cells or more"),
         ({"users": 0}, "'users'"),
         ({"accesses": 9}, "'accesses'"),
         ({"budgets": ()}, "'budgets'"),
@@ -349,15 +359,15 @@ def test_a_study_says_for_whom_its_bound_holds_and_what_it_assumes(run, asked, t
 )
 def test_what_cannot_be_studied_is_refused(wrong, match):
     with pytest.raises(ParameterError, match=match):
-        study(**({"traces": TRACES, "grid": STREET, "users": 1, "accesses": 20, "workers": 1} | wrong))
+        study(**({"traces": TRACES, "regions": STREET, "users": 1, "accesses": 20, "workers": 1} | wrong))
 
 
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
-        (["--data", "nowhere"], "TraceError", "nowhere"),
-        (["--data", "homely.csv"], "ParameterError", "at most 0, the users"),
-        (["--data", "homely.csv", "--box", "here"], "ParameterError", "'box'"),
+        (["nowhere"], "TraceError", "nowhere"),
+        (["homely.csv"], "ParameterError", "at most 0, the users"),
+        (["homely.csv", "--box", "here"], "ParameterError", "'box'"),
         (["--users", "0"], "ParameterError", "users"),
         (["--users", "41"], "ParameterError", "cells or more"),
     ],

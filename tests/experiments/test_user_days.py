@@ -21,8 +21,8 @@ def walk(user, start, steps, cells=2):
 
 def test_the_best_covered_day_of_the_clock_is_taken():
     traces = pd.concat([walk("a", "2024-01-01", 240), walk("a", "2024-01-02 07:00", 270)])
-    assert [day.steps for day in days_of(traces, BOX, clock="-7h", owner="test")] == [270]
-    assert [day.steps for day in days_of(traces, BOX, clock="0h", owner="test")] == [240]
+    assert [day.covered for day in days_of(traces, BOX, clock="-7h", owner="test")] == [270]
+    assert [day.covered for day in days_of(traces, BOX, clock="0h", owner="test")] == [240]
 
 
 def test_only_users_with_a_day_of_fixes_and_of_moves_are_drawn():
@@ -40,7 +40,7 @@ def test_the_seed_draws_the_users():
 
     def drawn(seed):
         return [
-            day.steps
+            day.covered
             for day in drawn_from(days_of(traces, BOX, clock="0h", owner="test"), users=5, seed=seed, owner="test")
         ]
 

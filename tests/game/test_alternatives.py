@@ -104,7 +104,7 @@ def test_causal_games_of_two_profiles_can_be_solved_together():
     games = []
     for profile in (CHAIN, other):
         game = Game.from_scenario(
-            profile, Scenario.present_future("unknown"), privacy=total(from_matrix(D)), quality=from_matrix(D)
+            profile, Scenario.present_future(), privacy=total(from_matrix(D)), quality=from_matrix(D)
         )
         games.append(game.with_budget(0.5 * game.saturation))
     solution = solve(Alternatives(games, objective="minimum"))

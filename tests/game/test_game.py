@@ -50,8 +50,8 @@ def added(a, b):
     "scenario",
     [
         Scenario.sporadic(),
-        Scenario.present_future("planned"),
-        Scenario.present_future("unknown"),
+        Scenario.present_future(planned=True),
+        Scenario.present_future(),
         Scenario(target=(-1, 0), release=(0,), quality=(0,)),
         Scenario(target=(0, 1), release=(0,), known=(0,)),
         Scenario(target=(2,), release=(0,), known=(0,), quality=(0,)),

@@ -26,7 +26,10 @@ D = grid_distances(2, 2)
 
 def transition_game(route, share):
     game = Game.from_scenario(
-        CHAIN, Scenario.present_future(route), privacy=total(from_matrix(D)), quality=total(squared(from_matrix(D)))
+        CHAIN,
+        Scenario.present_future(planned=route == "planned"),
+        privacy=total(from_matrix(D)),
+        quality=total(squared(from_matrix(D))),
     )
     return game.with_budget(share * game.saturation)
 

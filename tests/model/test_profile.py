@@ -20,7 +20,7 @@ def test_any_model_with_probabilities_of_sequences_is_a_profile():
     assert sequence_probability(commuter, (0, 0)) == 0
     assert set(map(tuple, sample_places(commuter, 3, count=50).tolist())) == {(0, 1, 0), (1, 0, 1)}
     game = Game.from_scenario(
-        commuter, scenario=Scenario.present_future("planned"), privacy=hamming(), quality=hamming(), budget=0.2
+        commuter, scenario=Scenario.present_future(planned=True), privacy=hamming(), quality=hamming(), budget=0.2
     )
     assert game.inputs.tolist() == [[0, 1], [1, 0]]
     assert solve(game).privacy == pytest.approx(0.2)

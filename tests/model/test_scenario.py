@@ -11,9 +11,9 @@ def test_the_paper_s_cases():
     assert Scenario.sporadic() == Scenario(target=(0,), seen=(), release=(0,), quality=(0,), known=(0,))
     location = Scenario.past_present(2)
     assert (location.target, location.seen, location.release, location.known) == ((0,), (-2, -1), (0,), (0,))
-    whole = Scenario.past_present(2, protect="transition")
+    whole = Scenario.past_present(2, protect="way")
     assert (whole.target, whole.seen, whole.known) == ((-2, -1, 0), (-2, -1), (-2, -1, 0))
-    planned, unknown = Scenario.present_future("planned"), Scenario.present_future("unknown")
+    planned, unknown = Scenario.present_future(planned=True), Scenario.present_future()
     assert planned.target == planned.release == planned.known == unknown.release == (0, 1)
     assert (planned.causal, unknown.causal) == (False, True)
     between = Scenario.in_between(2)
@@ -56,7 +56,7 @@ def test_bad_offsets_are_refused(options, match):
         lambda: Scenario.past_present(-1),
         lambda: Scenario.past_present(1.5),
         lambda: Scenario.past_present(1, protect="home"),
-        lambda: Scenario.present_future("guessed"),
+        lambda: Scenario.present_future(planned="guessed"),
         lambda: Scenario.in_between(0),
     ],
 )

@@ -118,10 +118,15 @@ class Oracle:
         return error, hit
 
     def adversary(self, name, window=None):
-        told = defaultdict(lambda: defaultdict(float))
-        each = len(self.of.release)
         if name == "viterbi":
             return self.viterbi()
+        told, count = self.told(name, window)
+        return tuple(value / count for value in self.guess(told))
+
+    def told(self, name, window=None):
+        """What an adversary knows at each guess, with the masses of truths; and how many guesses there are."""
+        told = defaultdict(lambda: defaultdict(float))
+        each = len(self.of.release)
         between = [s for s in range((self.accesses - 1) * self.of.every) if s % self.of.every not in self.of.release]
         for path, releases, probability in self.joint:
             if name == "in_between":
@@ -145,8 +150,7 @@ class Oracle:
                     told[n, so_far][self.target(path, n + 1)] += probability
                 elif name == "nothing":
                     told[n][self.target(path, n)] += probability
-        count = len(between) if name == "in_between" else self.accesses
-        return tuple(value / count for value in self.guess(told))
+        return told, len(between) if name == "in_between" else self.accesses
 
     def viterbi(self):
         runs = defaultdict(lambda: defaultdict(float))

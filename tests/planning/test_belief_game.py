@@ -48,7 +48,7 @@ def summed_metric(matrix):
 
 CASES = {
     "location": (CHAIN, Scenario.sporadic()),
-    "way": (CHAIN, Scenario.past_present(1, protect="transition")),
+    "way": (CHAIN, Scenario.past_present(1, protect="way")),
     "next": (CHAIN, Scenario(target=(0, 1), known=(0,))),
     "only the next": (CHAIN, Scenario(target=(1,), known=(0,))),
     "every third": (CHAIN, Scenario(target=(0,), every=3)),
@@ -189,8 +189,8 @@ def periodic() -> PeriodicProfile:
     [
         ({"profile": periodic()}, "MarkovProfile, the same at all times"),
         ({"scenario": "location"}, "'scenario' parameter"),
-        ({"scenario": Scenario.present_future("planned")}, "releases one place"),
-        ({"scenario": Scenario.present_future("unknown")}, "releases one place"),
+        ({"scenario": Scenario.present_future(planned=True)}, "releases one place"),
+        ({"scenario": Scenario.present_future()}, "releases one place"),
         ({"scenario": Scenario(target=(0, 1), release=(0,))}, "none to come"),
         ({"scenario": Scenario(target=(-1,))}, "looks at the current place"),
         ({"scenario": Scenario(target=(-1, 0), known=(0,))}, "looks back at least as far"),
@@ -242,7 +242,7 @@ def test_unreachable_beliefs_and_gaps_that_cannot_be_are_refused():
 
 
 def test_vectors_are_measured_by_any_metric_of_vectors():
-    way = Scenario.past_present(1, protect="transition")
+    way = Scenario.past_present(1, protect="way")
     game = BeliefGame.of(CHAIN, privacy=total(hamming()), quality=hamming(), budget=0.3, scenario=way)
     guess = [(a, b) for a in range(3) for b in range(3)]
     for g, k in itertools.product(range(9), range(len(game.states))):

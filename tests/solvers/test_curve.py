@@ -88,7 +88,7 @@ def test_a_curve_starts_at_the_least_loss_that_its_rows_allow():
 def test_every_breakpoint_of_a_causal_curve_is_found():
     chain = MarkovProfile.from_matrix([[0.2, 0.8], [0.6, 0.4]])
     line = from_matrix(grid_distances(1, 2))
-    game = Game.from_scenario(chain, Scenario.present_future("unknown"), privacy=total(line), quality=total(line))
+    game = Game.from_scenario(chain, Scenario.present_future(), privacy=total(line), quality=total(line))
     curve = trade_off(game, breakpoints=True)
     assert curve.width <= 1e-7 * game.prior_risk
     assert len(curve.budget) <= 20

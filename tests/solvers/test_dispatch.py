@@ -205,7 +205,7 @@ def test_value_is_concave_in_the_prior(seed, share, between):
 
 def test_memory_zero_is_the_sporadic_scenario():
     assert Scenario.past_present(memory=0) == Scenario.sporadic()
-    assert Scenario.past_present(memory=0, protect="transition") == Scenario.sporadic()
+    assert Scenario.past_present(memory=0, protect="way") == Scenario.sporadic()
 
 
 def test_unvisited_places_get_a_row_that_reveals_nothing():
@@ -245,7 +245,7 @@ def test_progress_brackets_the_value():
 def test_transitions_in_hamming_reach_the_closed_form_on_either_route(route, budget):
     chain = MarkovProfile.from_matrix([[0.1, 0.9, 0], [0.3, 0.3, 0.4], [0.8, 0, 0.2]])
     game = Game.from_scenario(
-        chain, Scenario.present_future(route), privacy=hamming(), quality=hamming(), budget=budget
+        chain, Scenario.present_future(planned=route == "planned"), privacy=hamming(), quality=hamming(), budget=budget
     )
     largest = max(chain.probability((a, b)) for a in range(3) for b in range(3))
     for method in ("auto", "double_oracle"):

@@ -104,7 +104,7 @@ CHAIN = MarkovProfile.from_matrix([[0.2, 0.5, 0.3, 0], [0.1, 0.1, 0, 0.8], [0, 0
 @pytest.mark.parametrize("share", [0.1, 0.4])
 def test_a_causal_mechanism_stays_causal(share):
     metric = from_matrix(grid_distances(2, 2))
-    scenario = Scenario.present_future("unknown")
+    scenario = Scenario.present_future()
     game = Game.from_scenario(CHAIN, scenario, privacy=total(metric), quality=total(squared(metric)))
     game = game.with_budget(share * game.saturation)
     second = Game.from_scenario(CHAIN, scenario, privacy=hamming(), quality=hamming())

@@ -22,13 +22,13 @@ SECOND_ORDER = profile_from_kernel(
 SCENARIOS = {
     "sporadic": Scenario.sporadic(),
     "location": Scenario.past_present(1),
-    "transition": Scenario.past_present(1, protect="transition"),
+    "transition": Scenario.past_present(1, protect="way"),
     "location, two seen": Scenario.past_present(2),
-    "transition, two seen": Scenario.past_present(2, protect="transition"),
+    "transition, two seen": Scenario.past_present(2, protect="way"),
     "in between": Scenario.in_between(2),
     "next, not released": Scenario(target=(0, 1), seen=(-1,), known=(0,)),
-    "unknown route": Scenario.present_future("unknown"),
-    "planned route": Scenario.present_future("planned"),
+    "unknown route": Scenario.present_future(),
+    "planned route": Scenario.present_future(planned=True),
     "unknown route, seen": Scenario(target=(0, 1), seen=(-2, -1), release=(0, 1), causal=True),
 }
 

@@ -39,11 +39,11 @@ BEGIN = datetime(2026, 1, 5, 8, tzinfo=UTC)
 SCENARIOS = {
     "sporadic": Scenario.sporadic(),
     "past": Scenario.past_present(1),
-    "transition": Scenario.past_present(1, protect="transition"),
+    "transition": Scenario.past_present(1, protect="way"),
     "long past": Scenario.past_present(2),
     "in between": Scenario.in_between(2),
-    "unplanned": Scenario.present_future("unknown"),
-    "planned": Scenario.present_future("planned"),
+    "unplanned": Scenario.present_future(),
+    "planned": Scenario.present_future(planned=True),
 }
 GAPS = {"past": 3, "transition": 2, "long past": 3, "in between": 2}  # accesses
 

@@ -120,7 +120,7 @@ def codebooks() -> list[bytes]:
     made = [
         (Scenario.past_present(1), HAMMING, HAMMING, 0.1, 3),
         (Scenario.sporadic(), far, metrics.squared(metrics.distance(REGIONS)), 1e5, 1),
-        (Scenario.present_future("unknown"), HAMMING, metrics.total(HAMMING, weights=[1.0, 2.0]), 0.3, 1),
+        (Scenario.present_future(), HAMMING, metrics.total(HAMMING, weights=[1.0, 2.0]), 0.3, 1),
         (Scenario.in_between(2), metrics.total(HAMMING), metrics.from_matrix([[0.0, 1.0], [2.0, 0.0]]), 0.2, 2),
     ]
     return [

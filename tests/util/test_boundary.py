@@ -147,6 +147,7 @@ def calls(folder):
         "Job": (
             hs.fleet.Job,
             {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min", "memory": 1, "gaps": 1}
+            | {"cell": None, "h3": None, "places": None}
             | {"privacy": ("hamming",), "quality": "squared", "budgets": ("20%",)},
         ),
         "LiveDevice": (
@@ -230,8 +231,8 @@ def calls(folder):
         ),
         "Scenario.causal_groups": (hs.Scenario.present_future().causal_groups, {"inputs": np.array([[0, 1]])}),
         "Scenario.in_between": (hs.Scenario.in_between, {"every": 2}),
-        "Scenario.past_present": (hs.Scenario.past_present, {"memory": 1, "protect": "location"}),
-        "Scenario.present_future": (hs.Scenario.present_future, {"route": "unknown"}),
+        "Scenario.past_present": (hs.Scenario.past_present, {"memory": 1, "protect": "place"}),
+        "Scenario.present_future": (hs.Scenario.present_future, {"planned": False}),
         "Scenario.sporadic": (hs.Scenario.sporadic, {}),
         "Trajectories": (
             hs.model.Trajectories,
@@ -242,6 +243,7 @@ def calls(folder):
         "attack": (
             hs.adversary.attack,
             {"exposer": t.codebook, "profile": t.profile, "adversary": "window", "privacy": t.metric, "window": 1}
+            | {"believes": None}
             | run,
         ),
         "beliefs": (hs.adversary.beliefs, {"codebook": t.codebook, "profile": t.profile, "exposed": [0, 1]}),
@@ -262,7 +264,10 @@ def calls(folder):
         ),
         "distance": (hs.metrics.distance, {"regions": t.places}),
         "distances": (hs.model.distances, {"regions": t.places}),
-        "evaluate": (hs.evaluate, {"codebook": t.codebook, "profile": t.profile, "beside": None} | run),
+        "evaluate": (
+            hs.evaluate,
+            {"codebook": t.codebook, "profile": t.profile, "beside": None, "believes": None} | run,
+        ),
         "expected_error": (hs.adversary.expected_error, {"game": t.game, "mechanism": t.mechanism, "attack": HALF}),
         "run_fleet": (
             hs.fleet.run_fleet,
@@ -299,7 +304,7 @@ def calls(folder):
         "read_traces": (hs.read_traces, {"path": data, "format": "csv"}),
         "reproduce": (
             hs.experiments.reproduce,
-            many | {"grid": t.grid, "users": 1, "budgets": (0.2,), "compared": (0.2,)},
+            many | {"regions": t.grid, "users": 1, "budgets": (0.2,), "compared": (0.2,), "step": "5min"},
         ),
         "robustness": (
             hs.experiments.robustness,
@@ -324,14 +329,14 @@ def calls(folder):
             hs.experiments.study,
             many
             | {
-                "grid": t.grid,
+                "regions": t.grid,
                 "users": 1,
                 "accesses": 10,
                 "privacy": "hamming",
                 "quality": "hamming",
                 "budgets": (0.2,),
             }
-            | {"planners": ("plain", "far-sighted"), "expect": None},
+            | {"planners": ("plain", "far-sighted"), "expect": None, "step": "5min"},
         ),
         "synthetic_city": (hs.synthetic_city, {"people": 1, "days": 1, "seed": 0}),
         "tolerant": (hs.metrics.tolerant, {"metric": t.metric, "tolerance": {0: 2.0}}),

@@ -102,7 +102,7 @@ def test_a_fleet_and_a_comparison_are_shown(run, city, tmp_path):
     assert_harmless(out, err)
     assert SHOWN.replace("/", "|") in joined(out)
     words = ("--grid", "1x2", "--budget", "20%", "--accesses", "3", "--walks", "4", "--workers", "1")
-    status, out, err = run("compare", "--data", city, "--user", "person-000", *words, "--out", folder)
+    status, out, err = run("compare", city, "--user", "person-000", *words, "--out", folder)
     assert status == 0, err
     assert_harmless(out, err)
     assert SHOWN.replace("/", "|") in joined(out)
@@ -122,8 +122,8 @@ def test_users_with_hostile_names_are_studied_compared_and_protected(run, monkey
 
     monkeypatch.setattr(planner_study, "study", once)
     hamming = ("--privacy", "hamming", "--quality", "hamming", "--workers", "1")
-    planned = ("study", "--data", "street.csv", "--box", "0,0.1,0,1", "--users", 2, "--accesses", 10, "--out", "study")
-    compared = ("compare", "--data", "street.csv", "--user", tag, "--grid", "1x2", "--accesses", 2, "--walks", 2)
+    planned = ("study", "street.csv", "--box", "0,0.1,0,1", "--users", 2, "--accesses", 10, "--out", "study")
+    compared = ("compare", "street.csv", "--user", tag, "--grid", "1x2", "--accesses", 2, "--walks", 2)
     protected = ("fleet", "street.csv", "--grid", "1x2", "--out", "fleet")
     for words in ((*planned, "--planners", "plain,far-sighted"), (*compared, "--out", "compare"), protected):
         for command in (words, (*words, "--json")):

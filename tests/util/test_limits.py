@@ -381,7 +381,7 @@ PARAMETERS: Bombs = {
         for name, scenario in {
             "a memory of 40": Scenario.past_present(40),
             "a memory of 10,000": Scenario.past_present(10_000),
-            "a way of 40": Scenario.past_present(40, protect="transition"),
+            "a way of 40": Scenario.past_present(40, protect="way"),
             "40 known places": Scenario(target=(0,), known=tuple(range(-40, 1))),
             "40 releases": Scenario(target=(0,), release=tuple(range(40)), known=(0,)),
             "40 places between": Scenario.in_between(40),

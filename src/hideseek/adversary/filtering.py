@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,7 +23,8 @@ class Forward:
     """The beliefs along ``exposed`` sequences [sequence, step], each [state, sequence], and every one's probability.
 
     ``beliefs``: at every step, given what was read so far; ``predicted`` and ``filtered``: at every access, before and
-    after its releases are read; ``readings``: how likely these are in each state.
+    after its releases are read; ``readings``: how likely these are in each state; ``forgotten``: the sequences of which
+    everything before an access was forgotten at it (none at all where it is empty).
     """
 
     exposed: IntArray
@@ -32,6 +33,7 @@ class Forward:
     filtered: list[FloatArray]
     readings: list[FloatArray]
     probability: FloatArray
+    forgotten: list[BoolArray] = field(default_factory=list)
 
     def only(self, chosen: BoolArray) -> Forward:
         """The same along some of the sequences."""
@@ -95,6 +97,12 @@ def reading(run: Run, read: Forward, step: int) -> FloatArray | None:
     return None if access is None or access == run.accesses else read.readings[access]
 
 
+def forgotten(run: Run, read: Forward, step: int) -> BoolArray | None:
+    """The sequences of which everything before a step was forgotten at it, if there may be some."""
+    access = run.read_at(step)
+    return None if access is None or access >= len(read.forgotten) else read.forgotten[access]
+
+
 def backward(run: Run, read: Forward) -> Iterator[tuple[int, FloatArray]]:
     """The belief given everything exposed, at every step from the last target back."""
     steps = range(run.last, -1, -1)
@@ -104,6 +112,7 @@ def backward(run: Run, read: Forward) -> Iterator[tuple[int, FloatArray]]:
             (read.beliefs[step] for step in steps),
             (run.moves[step].matrix for step in steps),
             (reading(run, read, step) for step in steps),
+            (forgotten(run, read, step) for step in steps),
         ),
         strict=True,
     )
@@ -120,16 +129,26 @@ def likeliest_path(run: Run, read: Forward) -> list[IntArray]:
         for following, leads in zip(move.following.T, move.leads.T, strict=True):
             on = np.flatnonzero(following)
             later[on] = np.maximum(later[on], following[on, None] * best[-1][leads[on]])
+        apart = forgotten(run, read, step)
+        if apart is not None:
+            later[:, apart] = 1.0
         later /= later.max(axis=0)
     state, path = np.zeros(len(read.probability), np.int64), []
     sequence = np.arange(len(state))
-    for move, onwards in zip(run.moves, reversed(best), strict=False):
+    for step, (move, onwards) in enumerate(zip(run.moves, reversed(best), strict=False)):
         leads = move.leads[state]
         odds = move.following[state] * onwards[leads, sequence[:, None]]
-        place = (odds >= (1 - AS_LIKELY) * odds.max(axis=1, keepdims=True)).argmax(axis=1)
-        state = leads[sequence, place]
+        state = leads[sequence, first_of_most(odds)]
+        apart = forgotten(run, read, step)
+        if apart is not None and apart.any():  # the path goes on as if it began here
+            state[apart] = first_of_most((run.prior[step] * onwards[:, apart]).T)
         path.append(state)
     return path
+
+
+def first_of_most(odds: FloatArray) -> IntArray:
+    """The first of the equally likely ones in each row."""
+    return np.asarray((odds >= (1 - AS_LIKELY) * odds.max(axis=1, keepdims=True)).argmax(axis=1))
 
 
 def no_row() -> CodebookError:

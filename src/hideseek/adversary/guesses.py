@@ -45,6 +45,13 @@ class Aim:
         error, good = best_of(self.d_p, belief, self.code)
         return np.array([error, np.maximum(good.max(axis=0), 0.0)])
 
-    def scored(self, belief: FloatArray, truth: IntArray) -> FloatArray:
-        """Expected error and hit rate when the truth of this number is guessed for each belief."""
-        return np.array([(self.d_p[self.code[truth]].T * belief).sum(axis=0), belief[truth, np.arange(len(truth))]])
+    def chosen(self, belief: FloatArray) -> IntArray:
+        """The number of the best guess for each belief [truth, belief]."""
+        good = best_of(self.d_p, belief, self.code)[1]
+        own = self.code[good.argmax(axis=0)]
+        return np.asarray(np.where(good.max(axis=0) >= 0, own, (self.d_p @ belief).argmin(axis=0)))
+
+    def scored(self, belief: FloatArray, guess: IntArray) -> FloatArray:
+        """Expected error and hit rate when the guess of this number is made for each belief [truth, belief]."""
+        hit = np.where(self.code[:, None] == guess, belief, 0.0)
+        return np.array([(self.d_p[guess].T * belief).sum(axis=0), hit.sum(axis=0)])

@@ -11,6 +11,7 @@ import numpy as np
 
 from hideseek.adversary.filtering import Forward
 from hideseek.adversary.hidden_markov import ACCESSES, Run
+from hideseek.adversary.misled import Mind, mind_of
 from hideseek.adversary.policies import WALKS
 from hideseek.adversary.sequences import enumerable, error_and_hit, estimated, over_sequences, refuse_many
 from hideseek.adversary.through_time import REMEMBERING, Adversary, losses_given_all, scored
@@ -56,7 +57,8 @@ class Label:
     loss may still exceed the budget: ``over_budget`` is the share of accesses at which it does, and
     ``worst_loss_given_all`` the largest found, which grows with the walks. ``gain`` is the share by which the filter's
     error exceeds that with the codebook beside, where there is one. ``walks`` is 0 where nothing had to be simulated,
-    and ``unit`` that of the errors.
+    and ``unit`` that of the errors. Where the adversaries are ``misled``, they believe another profile: their errors
+    are in no order then, while ``prior_risk``, ``ceiling`` and the losses are those of the true profile.
     """
 
     window: Estimate
@@ -76,8 +78,11 @@ class Label:
     walks: int
     gain: Estimate | None = None
     unit: str = ""
+    misled: bool = False
 
     def __post_init__(self) -> None:
+        if self.misled:
+            return
         in_order = (self.smoother, self.filter, self.window, Estimate(self.prior_risk))
         for less, more in (*itertools.pairwise(in_order), (self.filter, Estimate(self.ceiling))):
             allowed = FAR * (less - less.interval[0] + more.interval[1] - more) + ROUNDING * max(1.0, more)
@@ -130,6 +135,7 @@ def evaluate(
     seed: int = 0,
     progress: Advance | None = None,
     beside: Codebook | None = None,
+    believes: Profile | None = None,
 ) -> Label:
     """The label of a codebook: its privacy and quality in a run from the first access on, against all adversaries.
 
@@ -139,12 +145,13 @@ def evaluate(
         What exposes, and how the person moves: perhaps not as the codebook was designed for. The adversaries know both.
     accesses
         How long the run is.
-    walks, seed
-        How many walks to simulate where the exposed sequences cannot be enumerated, for 95 % confidence intervals.
-    progress
-        Called with what is being done, how much is done and how much there is.
+    walks, seed, progress
+        How many walks to simulate where the exposed sequences cannot be enumerated, for 95 % confidence intervals;
+        called with what is being done, how much is done and how much there is.
     beside
         Another codebook, such as one that was designed without looking ahead: the label says the gain over it.
+    believes
+        Another profile, which the adversaries take for the true one, as in :func:`hideseek.adversary.attack`.
 
     Returns
     -------
@@ -173,10 +180,10 @@ def evaluate(
     whole_number(walks, "walks", "evaluate", least=2)
     whole_number(seed, "seed", "evaluate", least=0)
     refuse_many(run, walks)
-    label = labelled(run, codebook, walks, seed, progress)
+    label = labelled(run, codebook, walks, seed, progress, mind_of(run, believes, "evaluate"))
     if beside is None:
         return label
-    other = evaluate(beside, profile, accesses=accesses, walks=walks, seed=seed)
+    other = evaluate(beside, profile, accesses=accesses, walks=walks, seed=seed, believes=believes)
     return replace(label, gain=more(label.filter, other.filter))
 
 
@@ -193,13 +200,13 @@ def run_of(codebook: Codebook, profile: Profile, accesses: int) -> Run:
     return run
 
 
-def labelled(run: Run, codebook: Codebook, walks: int, seed: int, progress: Advance | None) -> Label:
+def labelled(run: Run, codebook: Codebook, walks: int, seed: int, progress: Advance | None, mind: Mind | None) -> Label:
     """The label, with the errors of all adversaries and the losses from one pass over the exposed sequences."""
-    carried = carry(run)
+    carried = carry(run, mind=mind)
     adversaries = [one for one in REMEMBERING if one is not Adversary.IN_BETWEEN or run.between]
 
     def errors_and_losses(read: Forward) -> FloatArray:
-        scores = scored(run, read, adversaries).reshape(2 * len(adversaries), -1)
+        scores = scored(run, read, adversaries, mind).reshape(2 * len(adversaries), -1)
         return np.concatenate([scores, losses_given_all(run, read, codebook.quality)])
 
     values, weights = over_sequences(run, errors_and_losses, walks, seed, progress)
@@ -225,6 +232,7 @@ def labelled(run: Run, codebook: Codebook, walks: int, seed: int, progress: Adva
         accesses=run.accesses,
         walks=0 if enumerable(run) else walks,
         unit=codebook.privacy.unit,
+        misled=mind is not None,
     )
 
 

@@ -10,6 +10,7 @@ from hideseek.adversary.exposers import followed
 from hideseek.adversary.filtering import Forward
 from hideseek.adversary.guesses import likeliest_guesses
 from hideseek.adversary.hidden_markov import Run
+from hideseek.adversary.misled import Mind
 from hideseek.adversary.sequences import enumerable, error_and_hit, estimated, over_sequences, read_sequences
 from hideseek.codebook.stage import NOTHING
 from hideseek.errors import broken_rule
@@ -25,12 +26,12 @@ WALKS = 1000  # simulated where enumeration does not fit
 PARTS = 10  # of the walks, each guessed from what is learned from the others
 
 
-def against_policy(run: Run, window: int, *, walks: int = WALKS, seed: int = 0) -> Estimate:
+def against_policy(run: Run, window: int, *, walks: int = WALKS, seed: int = 0, mind: Mind | None = None) -> Estimate:
     """The expected error of an adversary who remembers ``window`` releases of a policy, and not the time.
 
     The joint distribution of the place and of what the adversary sees has no short form here, so it is learned from
     walks: each tenth of them is guessed from what the others show, so that no guess profits from the walk that it is
-    scored on.
+    scored on. Where the adversary believes another profile, they are walks of that one: of a ``mind``.
     """
     whole_number(walks, "walks", "attack", least=2)
     whole_number(seed, "seed", "attack", least=0)
@@ -39,14 +40,16 @@ def against_policy(run: Run, window: int, *, walks: int = WALKS, seed: int = 0) 
     what = f"What may be seen in a window of {window} releases"
     refuse_if_too_large(8 * 4 * PARTS * pasts * size, what, parameter="window")
     shown = np.zeros((PARTS * pasts, size))
-    for read, weight, _ in read_sequences(run, walks, seed):
+    known = run if mind is None else mind
+    for read, weight, _ in read_sequences(known, walks, seed):
         part = np.arange(len(weight)) % PARTS
-        for past, joint in views(run, window, read):
+        for past, joint in views(known, window, read):
             shown += gather(part * pasts + past, len(shown)) @ (weight[:, None] * joint.reshape(-1, size))
     shown = shown.reshape(PARTS, pasts, places, run.symbols)
-    learned = shown.sum(axis=0) - (0.0 if enumerable(run) else shown)
-    # after releases that no other walk has shown, the last one alone counts
+    learned = shown.sum(axis=0) - (0.0 if enumerable(run) or mind is not None else shown)
+    # after releases that no other walk has shown, the last one alone counts; where it was never shown, nothing does
     alone = learned.sum(axis=-3, keepdims=True)
+    alone = np.where(alone.any(axis=-2, keepdims=True), alone, alone.sum(axis=-1, keepdims=True))
     d_p = over_places(run.privacy, places)
     guesses = likeliest_guesses(d_p, np.where(learned.any(axis=-2, keepdims=True), learned, alone))
     guesses = np.broadcast_to(guesses, (PARTS, pasts, run.symbols))

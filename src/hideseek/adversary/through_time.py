@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from hideseek.adversary.exposers import Exposer
 from hideseek.adversary.filtering import Forward, backward, forward, likeliest_path
+from hideseek.adversary.guesses import Aim
 from hideseek.adversary.hidden_markov import ACCESSES, Run
+from hideseek.adversary.misled import Mind, believed, mind_of
 from hideseek.adversary.policies import WALKS, against_policy
 from hideseek.adversary.sequences import error_and_hit, over_sequences
 from hideseek.adversary.window import carry
@@ -42,30 +44,51 @@ class Adversary(StrEnum):
 REMEMBERING = tuple(one for one in Adversary if one is not Adversary.WINDOW)  # those who remember every release
 
 
-def scored(run: Run, read: Forward, adversaries: Collection[Adversary]) -> FloatArray:
-    """Error and hit rate of adversaries who remember every release, [adversary, 2, sequence], averaged over the run."""
-    scores: dict[Adversary, list[FloatArray]] = {adversary: [] for adversary in adversaries}
-    path = likeliest_path(run, read) if Adversary.VITERBI in scores else []
+Question = tuple[Adversary, Aim, FloatArray, IntArray | None]
+
+
+def questions(run: Run, read: Forward, adversaries: Collection[Adversary]) -> Iterator[Question]:
+    """What adversaries who remember every release are asked: who, about what, and the belief [truth, sequence].
+
+    The most likely path has its guesses already, by number.
+    """
+    path = likeliest_path(run, read) if Adversary.VITERBI in adversaries else []
     for access in range(run.accesses):
-        if Adversary.FILTER in scores:
-            belief = run.about(access, read.filtered[access])
-            scores[Adversary.FILTER].append(run.target(access).guessed(belief))
-        if Adversary.PREDICTOR in scores:
+        if Adversary.FILTER in adversaries:
+            yield Adversary.FILTER, run.target(access), run.about(access, read.filtered[access]), None
+        if Adversary.PREDICTOR in adversaries:
             belief = run.about(access + 1, read.predicted[access + 1])
-            scores[Adversary.PREDICTOR].append(run.target(access + 1).guessed(belief))
-    if not scores.keys() <= {Adversary.FILTER, Adversary.PREDICTOR}:
-        between = set(run.between) if Adversary.IN_BETWEEN in scores else set()
-        for step, belief in backward(run, read):
-            if step in between:
-                aim = run.aim(step, (step,))
-                scores[Adversary.IN_BETWEEN].append(aim.guessed(aim.gather @ belief))
-            access, off = divmod(step - run.reach, run.every)
-            if not off and access >= 0:
-                aim = run.target(access)
-                if Adversary.SMOOTHER in scores:
-                    scores[Adversary.SMOOTHER].append(aim.guessed(aim.gather @ belief))
-                if Adversary.VITERBI in scores:
-                    scores[Adversary.VITERBI].append(aim.scored(aim.gather @ belief, aim.index[path[step]]))
+            yield Adversary.PREDICTOR, run.target(access + 1), belief, None
+    if {*adversaries} <= {Adversary.FILTER, Adversary.PREDICTOR}:
+        return
+    between = set(run.between) if Adversary.IN_BETWEEN in adversaries else set()
+    for step, belief in backward(run, read):
+        if step in between:
+            aim = run.aim(step, (step,))
+            yield Adversary.IN_BETWEEN, aim, aim.gather @ belief, None
+        access, off = divmod(step - run.reach, run.every)
+        if not off and access >= 0:
+            aim = run.target(access)
+            if Adversary.SMOOTHER in adversaries:
+                yield Adversary.SMOOTHER, aim, aim.gather @ belief, None
+            if Adversary.VITERBI in adversaries:
+                yield Adversary.VITERBI, aim, aim.gather @ belief, aim.code[aim.index[path[step]]]
+
+
+def scored(run: Run, read: Forward, adversaries: Collection[Adversary], mind: Mind | None = None) -> FloatArray:
+    """Error and hit rate of adversaries who remember every release, [adversary, 2, sequence], averaged over the run.
+
+    They guess by what they believe, where that is another profile: by a ``mind``.
+    """
+    scores: dict[Adversary, list[FloatArray]] = {adversary: [] for adversary in adversaries}
+    asked = questions(run, read, adversaries)
+    if mind is None:
+        for adversary, aim, belief, guess in asked:
+            scores[adversary].append(aim.guessed(belief) if guess is None else aim.scored(belief, guess))
+    else:
+        theirs = questions(mind, believed(mind, read.exposed), adversaries)
+        for (adversary, aim, belief, _), (_, own, thought, guess) in zip(asked, theirs, strict=True):
+            scores[adversary].append(aim.scored(belief, own.chosen(thought) if guess is None else guess))
     return np.array([np.mean(found, axis=0) for found in scores.values()])
 
 
@@ -77,11 +100,14 @@ def estimates(
     seed: int = 0,
     progress: Advance | None = None,
     owner: str = "attack",
+    mind: Mind | None = None,
 ) -> dict[Adversary, Estimate]:
     """The errors of adversaries who remember every release, all from one pass over all sequences, or over walks."""
     whole_number(walks, "walks", owner, least=2)
     whole_number(seed, "seed", owner, least=0)
-    scores, weights = over_sequences(run, lambda read: scored(run, read, adversaries), walks, seed, progress)
+    if Adversary.IN_BETWEEN in adversaries and not run.between:
+        raise broken_rule("adversary", owner, "one with something to guess", "no step between two accesses")
+    scores, weights = over_sequences(run, lambda read: scored(run, read, adversaries, mind), walks, seed, progress)
     pairs = zip(adversaries, scores, strict=True)
     return {adversary: error_and_hit(run, own, weights) for adversary, own in pairs}
 
@@ -185,27 +211,26 @@ def attack(
     walks: int = WALKS,
     seed: int = 0,
     window: int | None = None,
+    believes: Profile | None = None,
     progress: Advance | None = None,
 ) -> Estimate:
     """An adversary's expected error about a run of accesses from the first on, with the hit rate.
 
-    The adversary knows the profile and what exposes, guesses with the least expected error, of equally good guesses the
-    likeliest, and learns nothing from the times of the accesses.
+    The adversary knows profile and exposer, guesses with the least error, and learns nothing from the access times.
 
     Parameters
     ----------
     exposer, profile
-        A codebook; or a mechanism f[place, release] that is used at every step; or a policy that adapts to what
-        it exposed. And how the person moves.
-    adversary
-        What the guesses rest on.
-    privacy, accesses
-        The metric of the error, where a codebook has its own; and how long the run is.
+        A codebook, a mechanism f[place, release] for every step, or an adapting policy; and how the person moves.
+    adversary, privacy, accesses
+        What the guesses rest on; the metric of the error, where a codebook has its own; and how long the run is.
     walks, seed, progress
         The walks to simulate where the exposed sequences cannot be enumerated, and their seed; told how far it is.
     window
-        How many releases before the current access the window adversary remembers: by default those that the codebook
-        remembers, else none.
+        How many releases before the current one the window adversary remembers: by default as many as the codebook.
+    believes
+        Another profile over the same places, which the adversary takes for the true one. Where releases are impossible
+        under it, the adversary forgets all so far and goes on from what it says of that time when nothing is exposed.
 
     Returns
     -------
@@ -224,23 +249,30 @@ def attack(
     >>> coin = Mechanism([[0.7, 0.3], [0.3, 0.7]])
     >>> attack(coin, stays, adversary="filter", privacy=differ, accesses=10).in_words()
     '0.194558'
+    >>> moves = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]])
+    >>> attack(coin, stays, adversary="filter", privacy=differ, accesses=10, believes=moves).in_words()
+    '0.3'
     """
     adversary = one_of(Adversary, adversary, "adversary", "attack")
     run = Run(exposer, profile, privacy=privacy, accesses=accesses)
+    mind = mind_of(run, believes, "attack")
     if adversary is Adversary.WINDOW:
-        return with_window(run, window, walks, seed)
+        return with_window(run, mind, window, walks, seed)
+    refuse_window(window)
+    return estimates(run, (adversary,), walks=walks, seed=seed, progress=progress, mind=mind)[adversary]
+
+
+def refuse_window(window: int | None) -> None:
+    """Refuse a window for an adversary who remembers every release."""
     if window is not None:
         raise broken_rule("window", "attack", "given to no adversary but 'window'", window)
-    if adversary is Adversary.IN_BETWEEN and not run.between:
-        raise broken_rule("adversary", "attack", "one with something to guess", "no step between two accesses")
-    return estimates(run, (adversary,), walks=walks, seed=seed, progress=progress)[adversary]
 
 
-def with_window(run: Run, window: int | None, walks: int, seed: int) -> Estimate:
+def with_window(run: Run, mind: Mind | None, window: int | None, walks: int, seed: int) -> Estimate:
     """The expected error of an adversary who remembers so many releases."""
     if window is not None:
         whole_number(window, "window", "attack", least=0)
     if isinstance(run.exposer, Policy):
-        return against_policy(run, window or 0, walks=walks, seed=seed)
-    found = carry(run, window)
+        return against_policy(run, window or 0, walks=walks, seed=seed, mind=mind)
+    found = carry(run, window, mind)
     return Estimate(found.error.mean(), hit_rate=Estimate(found.hit.mean()))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hideseek.adversary.filtering import no_row
 from hideseek.adversary.hidden_markov import Run
+from hideseek.adversary.misled import Mind
 from hideseek.adversary.movements import Movement
 from hideseek.codebook.codebook import Codebook
 from hideseek.codebook.joint_distribution import SETTLED
@@ -64,31 +65,55 @@ class Carried:
     worst_loss: FloatArray
 
 
-def carry(run: Run, window: int | None = None) -> Carried:
+def carry(run: Run, window: int | None = None, mind: Mind | None = None) -> Carried:
     """Carry the joint distribution through a run in which the adversary remembers ``window`` releases.
 
-    By default these are the releases that the codebook remembers; the current release is always seen. This is exact.
+    By default these are the releases that the codebook remembers; the current release is always seen. This is exact,
+    also where the adversary guesses by another joint distribution than the true one: by a ``mind``.
     """
     if isinstance(run.exposer, Policy):
         raise broken_rule("exposer", "carry", "a Mechanism or a Codebook", type(run.exposer).__name__)
-    released = [run.times(n, run.release) for n in range(run.accesses)]
     views, needed = remembered(run, window)
-    values, step = np.zeros((4, run.accesses)), -1
-    joint = before = RememberedJoint(run.moves[0], np.ones((1, 1)), (), np.zeros((1, 0), np.int64))
+    values, theirs = np.zeros((4, run.accesses)), None if mind is None else joints(mind, needed)
+    for n, (after, settled) in enumerate(joints(run, needed)):
+        thought, also = (after, True) if theirs is None else next(theirs)
+        if settled and also:
+            values[:, n:] = values[:, n - 1, None]
+            break
+        moments = (*views[n], *run.times(n, run.release))
+        seen = after.only(moments, run.symbols)
+        aim, about = run.target(n), run.about(n, seen.mass)
+        if mind is None:
+            values[:2, n] = aim.guessed(about).sum(axis=1)
+        else:
+            guess = guesses_of(mind, n, thought.only(moments, run.symbols), seen.releases)
+            values[:2, n] = aim.scored(about, guess).sum(axis=1)
+        if isinstance(run.exposer, Codebook):
+            values[2:, n] = losses(run, n, after, run.exposer.quality)
+    return Carried(*values)
+
+
+def joints(run: Run, needed: Sequence[tuple[int, ...]]) -> Iterator[tuple[RememberedJoint, bool]]:
+    """The joint distribution with the releases of each access, and whether nothing has changed since the one before."""
+    step, joint = -1, RememberedJoint(run.moves[0], np.ones((1, 1)), (), np.zeros((1, 0), np.int64))
+    before = joint
     for n in range(run.accesses):
         start, step = step, n * run.every + run.ahead
         joint = replace(joint, move=run.moves[step], mass=run.push(joint.mass, start, step))
         unchanging = isinstance(run.profile, MarkovProfile) and n >= len(run.kinds)
-        if unchanging and joint.settled_from(before):
-            values[:, n:] = values[:, n - 1, None]
-            break
+        settled = unchanging and joint.settled_from(before)
         before, after = joint, exposing(run, n, joint)
-        seen = after.only((*views[n], *released[n]), run.symbols)
-        values[:2, n] = run.target(n).guessed(run.about(n, seen.mass)).sum(axis=1)
-        if isinstance(run.exposer, Codebook):
-            values[2:, n] = losses(run, n, after, run.exposer.quality)
+        yield after, settled
         joint = after.only(needed[n], run.symbols)
-    return Carried(*values)
+
+
+def guesses_of(mind: Mind, access: int, thought: RememberedJoint, releases: IntArray) -> IntArray:
+    """The best guesses after these releases [past, moment], by a joint distribution that may hold them impossible."""
+    codes, wanted = encoded(thought.releases, mind.symbols), encoded(releases, mind.symbols)
+    order, possible = np.argsort(codes), np.isin(wanted, codes)
+    belief = np.repeat(mind.prior[access * mind.every + mind.ahead], len(wanted), axis=1)
+    belief[:, possible] = thought.mass[:, order[np.searchsorted(codes, wanted[possible], sorter=order)]]
+    return mind.target(access).chosen(mind.about(access, belief))
 
 
 def remembered(run: Run, window: int | None) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:

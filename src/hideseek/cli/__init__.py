@@ -13,22 +13,34 @@ from typing import Annotated, cast
 
 import typer
 
+from hideseek.cli import made_files, maps, through_time
 from hideseek.cli import many_people as many
-from hideseek.cli import maps, through_time
 from hideseek.cli import one_access as once
-from hideseek.cli.terminal import note, print_json
+from hideseek.cli.options import Group
+from hideseek.cli.terminal import RUNNING, note, print_json
 from hideseek.errors import HideseekError, TraceWarning
 
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])  # typer gives it no public name
 
+STATUS = {
+    0: "done",
+    1: "nobody in a fleet could be protected",
+    2: "wrong input, or a file that cannot be used or written",
+    3: "nothing may be exposed now",
+    130: "interrupted",
+}
+WRONG = 2
+
 app = typer.Typer(
     name="hideseek",
+    cls=Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Location privacy: provably the most you can have for the quality of service you need.",
-    epilog="Start with: hideseek demo",
+    epilog="Start with: hideseek demo\n\n"
+    f"Exit status: {'; '.join(f'{status} {meaning}' for status, meaning in STATUS.items())}.",
 )
-for part in (once, through_time, maps, many):  # the order of the help
+for part in (once, through_time, made_files, maps, many):  # the order of the help
     app.add_typer(part.commands)
 
 
@@ -46,7 +58,7 @@ def main() -> None:
         status = failed(error, str(error))
     except UsageError as error:  # without a message, the help was shown instead
         message, where = error.format_message(), error.ctx.command_path if error.ctx else "hideseek"
-        status = failed(error, f"{message} See {where} --help.") if message else 2
+        status = failed(error, f"{message} See {where} --help.") if message else WRONG
     raise SystemExit(status)
 
 
@@ -60,9 +72,9 @@ def failed(error: Exception, message: str) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     else:
         if "--json" in sys.argv:
-            return 2
+            return WRONG
     note(("error:", "bold red"), f" {message}")
-    return 2
+    return WRONG
 
 
 def tell_version(wanted: bool) -> None:
@@ -76,8 +88,11 @@ def tell_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     _: Annotated[
         bool, typer.Option("--version", callback=tell_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Location privacy: provably the most you can have for the quality of service you need."""
+    if context.invoked_subcommand is not None:
+        RUNNING.set(context.invoked_subcommand)

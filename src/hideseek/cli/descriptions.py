@@ -6,38 +6,68 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 import msgspec
+import numpy as np
 
 from hideseek.adversary.label import ASSUMPTION, Label
 from hideseek.codebook.claims import GapCase
 from hideseek.codebook.codebook import Codebook, looks_back
 from hideseek.experiments.wording import named
+from hideseek.fleet.run import Fleet
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.profile import regions_of
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.simulation import FOR_WHOM, Foresight
 from hideseek.solvers.certificate import relative_gap
 from hideseek.solvers.solution import Solution
-from hideseek.util.display import measured
+from hideseek.util.arrays import IntArray
 from hideseek.util.estimates import Estimate
 
+BUSIEST = 10  # places of a profile that are shown
 HABITS = "It reveals where its user goes and how. Anyone who has it knows as much as the strongest adversary."
+
+
+def profile_facts(profile: MarkovProfile) -> dict[str, object]:
+    """A profile for machines."""
+    regions = regions_of(profile)
+    top = [
+        {"place": int(k), "share": float(profile.stationary[k]), "centre": regions.centres[k].tolist()}
+        for k in busiest_of(profile)
+    ]
+    return {"places": profile.places, "step": profile.step, "order": profile.order, "busiest": top}
+
+
+def busiest_of(profile: MarkovProfile) -> IntArray:
+    """The places where most time is spent."""
+    return np.asarray((-profile.stationary).argsort(kind="stable")[:BUSIEST])
+
+
+def busiest_rows(profile: MarkovProfile) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The busiest places of a profile: a header, and one row per place."""
+    regions, shares = regions_of(profile), profile.stationary
+    names = getattr(regions, "names", ()) or range(profile.places)
+    return ("place", "share of time", "latitude", "longitude"), [
+        (str(names[k]), f"{shares[k]:.1%}", *(f"{degrees:.5f}" for degrees in regions.centres[k]))
+        for k in busiest_of(profile)
+    ]
 
 
 def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> Iterable[tuple[str, str]]:
     """A solution in plain words."""
-    yield "privacy, certified", measured(solution.privacy, d_p.unit)
-    yield "no mechanism exceeds", measured(solution.bound, d_p.unit)
+    yield "privacy, certified", f"{solution.privacy:.6g} {d_p.unit}".strip()
+    yield "no mechanism exceeds", f"{solution.bound:.6g} {d_p.unit}".strip()
     if solution.within < solution.bound:
-        yield "none within the radius exceeds", measured(solution.within, d_p.unit)
+        yield "none within the radius exceeds", f"{solution.within:.6g} {d_p.unit}".strip()
         yield "the radius costs at most", f"{solution.optimality_gap:.2%} of the bound"
         gap = relative_gap(solution.privacy, solution.within, game.prior_risk)
         yield "optimality gap within it", f"{gap:.1e} ({solution.status})"
     else:
         yield "optimality gap", f"{solution.optimality_gap:.1e} ({solution.status})"
-    yield "quality loss", f"{solution.quality_loss:.6g} of {measured(game.budget, d_q.unit)}"
+    yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
     yield "one more unit of loss adds", f"{solution.price:.3g}"
-    yield "prior risk (no release)", measured(game.prior_risk, d_p.unit)
+    yield "prior risk (no release)", f"{game.prior_risk:.6g} {d_p.unit}".strip()
     yield "solved by", f"{solution.method}, {solution.iterations} round{'s' * (solution.iterations != 1)}"
 
 
@@ -136,12 +166,10 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
 def plan_words(game: BeliefGame, planner: Planner, found: Foresight) -> list[tuple[str, str]]:
     """A plan in plain words."""
     d_p, d_q = game.privacy.unit, game.quality.unit
+    *promised, cuts = plan_promises(game, planner)[:5]
     smoothed = [] if found.smoother is None else [("expected error of the smoother", found.smoother.in_words())]
     return [
-        ("protects", f"the true places: {named_offsets(game.scenario.target)}"),
-        ("planner", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
-        ("error is measured as", named(game.privacy)),
-        ("loss is measured as", named(game.quality)),
+        *promised,
         ("expected error of the filter", f"{found.filter.in_words()} {d_p}".strip()),
         *((name, f"{words} {d_p}".strip()) for name, words in smoothed),
         ("bound of the cuts", f"{found.bound:.6g} {d_p}, if the budget holds given every release".replace(" ,", ",")),
@@ -151,12 +179,29 @@ def plan_words(game: BeliefGame, planner: Planner, found: Foresight) -> list[tup
         ("quality loss, worst history", f"{found.worst_loss:.6g} of {game.budget:.6g} {d_q}".strip()),
         ("assumed", "access times reveal nothing about the place"),
         ("accesses simulated", str(found.accesses)),
-        ("cuts", str(len(planner.cuts))),
+        cuts,
     ]
 
 
-def plan_facts(game: BeliefGame, planner: Planner, found: Foresight) -> dict[str, object]:
-    """A plan for machines."""
+def plan_promises(game: BeliefGame, planner: Planner) -> list[tuple[str, str]]:
+    """What a plan says of itself in plain words, before anything is simulated."""
+    d_p, d_q = game.privacy.unit, game.quality.unit
+    return [
+        ("protects", f"the true places: {named_offsets(game.scenario.target)}"),
+        ("planner", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
+        ("error is measured as", named(game.privacy)),
+        ("loss is measured as", named(game.quality)),
+        ("cuts", str(len(planner.cuts))),
+        (
+            "no mechanism exceeds",
+            f"{planner.bound:.6g} {d_p}, if the budget holds given every release".replace(" ,", ","),
+        ),
+        ("loss allowed per access", f"{game.budget:.6g} {d_q}".strip()),
+    ]
+
+
+def plan_claims(game: BeliefGame, planner: Planner) -> dict[str, object]:
+    """What a plan says of itself, for machines."""
     return {
         "sha256": planner.sha256,
         "places": game.profile.places,
@@ -170,13 +215,20 @@ def plan_facts(game: BeliefGame, planner: Planner, found: Foresight) -> dict[str
         "discount": planner.discount,
         "seed": planner.seed,
         "cuts": len(planner.cuts),
+        "assumption": ASSUMPTION,
+        "warning": HABITS,
+    }
+
+
+def plan_facts(game: BeliefGame, planner: Planner, found: Foresight) -> dict[str, object]:
+    """A plan for machines, with what was found by simulating it."""
+    return {
+        **plan_claims(game, planner),
         "filter_interval": found.filter.interval,
         "smoother_interval": None if found.smoother is None else found.smoother.interval,
         "certified": found.certified,
-        "assumption": ASSUMPTION,
         **asdict(found),
         "bound_holds_for": FOR_WHOM,
-        "warning": HABITS,
     }
 
 
@@ -193,7 +245,11 @@ def named_offsets(offsets: Sequence[int]) -> str:
 
 def label_facts(label: Label) -> dict[str, object]:
     """A label for machines: the numbers by name, their intervals and hit rates beside them."""
-    numbers = {name: value for name, value in vars(label).items() if isinstance(value, float | int)}
+    numbers = {
+        name: value
+        for name, value in vars(label).items()
+        if isinstance(value, float | int) and not isinstance(value, bool)
+    }
     known = {name: value for name, value in numbers.items() if isinstance(value, Estimate)}
     return {
         **numbers,
@@ -218,3 +274,20 @@ def stage_rows(codebook: Codebook) -> tuple[tuple[str, ...], list[tuple[str, ...
         )
         for number, worth in enumerate(codebook.worths())
     ]
+
+
+def fleet_words(found: Fleet) -> list[tuple[str, str]]:
+    """What became of a fleet, in words."""
+    words = [
+        ("users told apart by", found.told_apart_by),
+        ("protected", f"{found.users - found.unusable} users, {found.codebooks} codebooks"),
+        ("done by an earlier run", str(found.reused)),
+        ("not protected", str(found.unusable)),
+        *((f"- {reason}", str(count)) for reason, count in found.reasons.items()),
+    ]
+    if found.departed:
+        words.append(("no longer in the data, files still there", str(found.departed)))
+    if found.kept is not None and found.seconds is not None:
+        words.append(("kept of the ceiling, on average", f"{found.kept:.1%}"))
+        words.append(("CPU seconds per user", f"{found.seconds:.1f}"))
+    return words

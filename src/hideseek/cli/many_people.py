@@ -9,20 +9,23 @@ import typer
 
 from hideseek.cli.options import (
     BUDGET,
-    GRID,
     METRICS,
-    STEP,
     AsJson,
-    Box,
     Budget,
+    Commands,
+    Data,
+    Gaps,
     Privacy,
     Quality,
     Report,
-    Step,
-    User,
+    Run,
+    Traces,
+    TracesOrCity,
+    Walks,
     Workers,
 )
-from hideseek.cli.terminal import note, print_json, print_table, say
+from hideseek.cli.reading import STEP, Reading, names_of, reads_traces
+from hideseek.cli.terminal import note, print_json, print_table, say, tell_expected
 from hideseek.errors import broken_rule
 from hideseek.util.choices import MetricName
 from hideseek.util.progress import bar
@@ -31,45 +34,47 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
     import pandas as pd
 
     from hideseek.experiments.reproduction.findings import Reproduction
-    from hideseek.fleet.run import Fleet
 
-commands = typer.Typer()
+commands = Commands()
 OTHERS = "Each reveals where its user goes and how: keep them as private as traces."
 
 
-@commands.command("reproduce", epilog="Example: hideseek reproduce --data cabspotting/ --users 10 --out paper")
+@commands.command("reproduce", epilog="Example: hideseek reproduce cabspotting/ --users 10 --out paper")
+@reads_traces
 def reproduce_command(
-    data: Annotated[Path | None, typer.Option(help="Traces of cabspotting, a folder or an archive.")] = None,
-    synthetic: Annotated[bool, typer.Option("--synthetic", help="A synthetic city instead of traces.")] = False,
+    reading: Reading,
+    data: TracesOrCity = None,
     users: Annotated[int, typer.Option(help="How many users to draw.")] = 10,
-    box: Box = None,
     folder: Report = Path("hideseek-reproduction"),
     seed: Annotated[int, typer.Option(help="Seed by which users are drawn.")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Repeat the paper's evaluation: its three results as figures and tables, its findings checked."""
-    from hideseek.cli.inputs import users_from
+    """Repeat the paper's evaluation: its three results as figures and tables, its findings checked.
+
+    Traces from the Bay area lie on the paper's grid, others on one around them, unless the options below say otherwise.
+    """
+    from hideseek.cli.inputs import people_of
     from hideseek.experiments.reproduction.pages import write_pages
     from hideseek.experiments.reproduction.robustness_study import robustness
     from hideseek.experiments.reproduction.run import reproduce
 
-    if synthetic == (data is not None):
-        got = "both" if synthetic else "none of them"
-        raise broken_rule("data and synthetic", "reproduce", "given one at a time", got)
     folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     with bar("reproducing") as advance:
-        source, traces, grid, clock = users_from(data, users, box, seed, "reproduce")
-        found = reproduce(traces, grid, users=users, seed=seed, clock=clock, workers=workers, progress=advance)
-        own = traces[traces["user_id"].isin(found.names)]
-        left = robustness(own, grid, clock=clock, seed=seed, workers=workers, progress=advance)
-    files = write_pages(found, left, source, folder)
+        people = people_of(data, reading, users, seed)
+        regions, step, clock = people.regions, people.step, people.clock
+        found = reproduce(
+            people.traces, regions, users=users, seed=seed, step=step, clock=clock, workers=workers, progress=advance
+        )  # fmt: skip
+        own = people.traces[people.traces["user_id"].isin(found.names)]
+        left = robustness(own, regions, step=step, clock=clock, seed=seed, workers=workers, progress=advance)
+    files = write_pages(found, left, people.who, folder)
     if not len(left):
         note("note: no user has enough full days to learn from some and attack others")
     if as_json:
         print_json(reproduction_facts(found, left, files))
     else:
-        show_reproduction(found, source, files["report"])
+        show_reproduction(found, people.who, files["report"])
 
 
 def reproduction_facts(found: Reproduction, left: pd.DataFrame, files: dict[str, Path]) -> dict[str, object]:
@@ -102,48 +107,40 @@ def show_reproduction(found: Reproduction, source: str, report: Path) -> None:
     say("The report with the figures, readable by you only: ", (str(report), "bold"))
 
 
-@commands.command("compare", epilog="Example: hideseek compare --data abboip.json --budget 20% --out rivals")
+@commands.command("compare", epilog="Example: hideseek compare abboip.json --budget 20% --out rivals")
+@reads_traces
 def compare_command(
-    source: Annotated[Path, typer.Option("--data", help="A profile made by learn, or traces.")],
+    data: Data,
+    reading: Reading,
     folder: Report = Path("hideseek-comparison"),
     budget: Budget = "20%",
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
-    accesses: Annotated[int, typer.Option(help="Length of the run, in accesses.")] = 50,
-    walks: Annotated[
-        int, typer.Option(help="Walks to simulate where there are too many sequences to enumerate.")
-    ] = 200,
+    accesses: Run = 50,
+    walks: Walks = 200,
     seed: Annotated[int, typer.Option(help="Seed of the random walks.")] = 0,
     workers: Workers = None,
-    user: User = None,
-    grid: Annotated[
-        str | None,
-        typer.Option(help=f"ROWSxCOLUMNS around the traces; if not given, {GRID} or coarser, for at most 30 places."),
-    ] = None,
-    step: Step = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare all known mechanisms at equal loss of quality, against the same adversaries who remember releases.
 
-    A profile is learned from traces on a grid with at most 30 visited places, unless --grid says otherwise.
+    Without an option that says how the map is cut, traces lie on a grid so coarse that at most 30 places are visited.
     """
     from hideseek.adversary.label import ASSUMPTION
-    from hideseek.cli.inputs import FEW_PLACES, coarse_profile_of, metrics_of, profile_of
+    from hideseek.cli.expected import comparison_seconds, tell_if_long
+    from hideseek.cli.inputs import few_places_of, metrics_of
     from hideseek.experiments.comparison import compare
     from hideseek.experiments.comparison_pages import apart_words, facts_of, table_of, write_pages
     from hideseek.experiments.wording import named
     from hideseek.game.budget import budget_of
     from hideseek.game.game import Game
     from hideseek.model.scenario import Scenario
-    from hideseek.storage.profile_file import is_profile
 
     folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
-    quick = grid is None and not is_profile(source)
-    profile = coarse_profile_of(source, user, step) if quick else profile_of(source, user, grid, step, "compare")
-    if profile.places > FEW_PLACES:
-        note(f"note: {profile.places} places may take minutes; up to {FEW_PLACES}, one is enough (see --grid of learn)")
+    profile = few_places_of(data, reading)
     d_p, d_q = metrics_of(profile, privacy, quality)
     allowed = budget_of(budget, Game.from_scenario(profile, Scenario.sporadic(), privacy=d_p, quality=d_q), "compare")
+    tell_if_long(comparison_seconds(profile.places, accesses, walks))
     with bar("comparing") as advance:
         found = compare(
             profile, privacy=d_p, quality=d_q, budget=allowed, accesses=accesses, walks=walks, seed=seed,
@@ -163,13 +160,11 @@ def compare_command(
     say("The report with the figure, readable by you only: ", (str(files["report"]), "bold"))
 
 
-@commands.command(
-    "study", epilog="Example: hideseek study --data cabspotting/ --users 20 --accesses 1000 --out planners"
-)
+@commands.command("study", epilog="Example: hideseek study cabspotting/ --users 20 --accesses 1000 --out planners")
+@reads_traces
 def study_command(
-    data: Annotated[
-        Path | None, typer.Option(help="Traces, a folder or an archive; a synthetic city if not given.")
-    ] = None,
+    reading: Reading,
+    data: TracesOrCity = None,
     users: Annotated[int, typer.Option(help="How many users to draw.")] = 5,
     accesses: Annotated[int, typer.Option(help="Accesses to simulate for each user under each planner.")] = 300,
     planners: Annotated[
@@ -181,9 +176,8 @@ def study_command(
     ] = "plain,secondary,far-sighted",
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
-    box: Box = None,
     folder: Annotated[
-        Path | None, typer.Option("--out", help="Folder for a report; by default none is written.")
+        Path | None, typer.Option("--out", metavar="FOLDER", help="Folder for a report; by default none is written.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed by which users and walks are drawn.")] = 0,
     workers: Workers = None,
@@ -191,10 +185,11 @@ def study_command(
 ) -> None:
     """Measure what planning ahead is worth: planners against an adversary who remembers every release.
 
+    Traces from the Bay area lie on the paper's grid, others on one around them, unless the options below say otherwise.
     The command first says how long it will take.
     """
     from hideseek.adversary.label import ASSUMPTION
-    from hideseek.cli.inputs import users_from
+    from hideseek.cli.inputs import people_of
     from hideseek.experiments.planner_study import study
     from hideseek.experiments.planner_study_pages import facts_of, table_of, write_pages
     from hideseek.experiments.wording import named
@@ -203,18 +198,18 @@ def study_command(
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     with bar("studying") as advance:
-        source, traces, grid, clock = users_from(data, users, box, seed, "study")
+        people = people_of(data, reading, users, seed)
         found = study(
-            traces, grid, users=users, accesses=accesses, privacy=privacy, quality=quality, seed=seed, clock=clock,
-            workers=workers, progress=advance, planners=[name.strip() for name in planners.split(",")],
-            expect=tell_expected,
+            people.traces, people.regions, users=users, accesses=accesses, privacy=privacy, quality=quality, seed=seed,
+            step=people.step, clock=people.clock, workers=workers, progress=advance,
+            planners=[name.strip() for name in planners.split(",")], expect=tell_expected,
         )  # fmt: skip
-    files = {} if folder is None else write_pages(found, source, folder)
+    files = {} if folder is None else write_pages(found, people.who, folder)
     if as_json:
         print_json(facts_of(found) | {"files": {name: str(path) for name, path in files.items()}})
         return
     table = table_of(found)
-    title = f"Privacy ({named(found.privacy)}) on average over {users} {source}"
+    title = f"Privacy ({named(found.privacy)}) on average over {users} {people.who}"
     print_table(title, table.header, table.rows, table.words)
     for told in (*found.findings, FOR_WHOM, ASSUMPTION):
         say(told)
@@ -222,17 +217,14 @@ def study_command(
         say("The report with the figure, readable by you only: ", (str(files["report"]), "bold"))
 
 
-def tell_expected(seconds: float) -> None:
-    """Say how long something will take, so that the user can decide whether to wait."""
-    minutes = round(seconds / 60)
-    words = f"about {minutes} minutes" if minutes > 1 else "about a minute" if seconds > 30 else "less than a minute"
-    note(f"note: {words}, if the machine is idle")
-
-
 @commands.command("fleet", epilog="Example: hideseek fleet cabspotting/ --out protected --grid 4x10 --privacy hamming")
+@reads_traces
 def fleet_command(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="Traces of many users: a file, a folder, an archive.")],
-    folder: Annotated[str, typer.Option("--out", help="Folder for the results, or an address such as s3://...")],
+    data: Traces,
+    reading: Reading,
+    folder: Annotated[
+        str, typer.Option("--out", metavar="FOLDER", help="Folder for the results, or an address such as s3://...")
+    ],
     privacy: Annotated[
         list[MetricName],
         typer.Option(help=f"How the adversary's error is measured: {METRICS}; may be given several times."),
@@ -242,13 +234,8 @@ def fleet_command(
         list[str],
         typer.Option(help=f"Expected loss allowed per access: a number, or {BUDGET}; may be given several times."),
     ] = ["20%"],
-    grid: Annotated[str, typer.Option(help="ROWSxCOLUMNS of the grid.")] = GRID,
-    box: Annotated[
-        str | None, typer.Option(help="SOUTH,NORTH,WEST,EAST of the grid; around each user's fixes if not given.")
-    ] = None,
-    step: Annotated[str, typer.Option(help="Length of a time step.")] = STEP,
     memory: Annotated[int, typer.Option(help="Releases that the adversary remembers.")] = 1,
-    gaps: Annotated[int, typer.Option(help="Longest gap after which to continue, in accesses; 1: none missed.")] = 1,
+    gaps: Gaps = 1,
     workers: Workers = None,
     engine: Annotated[str, typer.Option(help="Worker backend: joblib (this machine) or dask://HOST:PORT.")] = "joblib",
     as_json: AsJson = False,
@@ -262,17 +249,23 @@ def fleet_command(
     from dataclasses import asdict
 
     from hideseek.adversary.label import ASSUMPTION
-    from hideseek.cli.inputs import box_from, size_from
+    from hideseek.cli.descriptions import fleet_words
+    from hideseek.cli.expected import Telling
+    from hideseek.cli.inputs import region_choice
     from hideseek.fleet.job import Job
     from hideseek.fleet.run import run_fleet
 
+    refused = reading.said.keys() & {"user", "one_person", "format", "timezone"}
+    if refused:
+        raise broken_rule(names_of(refused), "fleet", "given to commands about one person", "a fleet")
     job = Job(
-        grid=size_from(grid, "fleet"), box=None if box is None else box_from(box, "fleet"),
-        step=step, memory=memory, gaps=gaps, privacy=tuple(privacy), quality=quality, budgets=tuple(budget),
+        **vars(region_choice(reading)), step=reading.step or STEP, memory=memory, gaps=gaps, privacy=tuple(privacy),
+        quality=quality, budgets=tuple(budget),
     )  # fmt: skip
     try:
         with bar("fleet") as advance:
-            found = run_fleet(data, folder, job=job, workers=workers, engine=engine, progress=advance)
+            tell = Telling(advance, "users")
+            found = run_fleet(data, folder, job=job, workers=workers, engine=engine, progress=tell)
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise
@@ -284,20 +277,3 @@ def fleet_command(
         say(ASSUMPTION)
     if not found.codebooks:
         raise typer.Exit(1)
-
-
-def fleet_words(found: Fleet) -> list[tuple[str, str]]:
-    """What became of a fleet, in words."""
-    words = [
-        ("users told apart by", found.told_apart_by),
-        ("protected", f"{found.users - found.unusable} users, {found.codebooks} codebooks"),
-        ("done by an earlier run", str(found.reused)),
-        ("not protected", str(found.unusable)),
-        *((f"- {reason}", str(count)) for reason, count in found.reasons.items()),
-    ]
-    if found.departed:
-        words.append(("no longer in the data, files still there", str(found.departed)))
-    if found.kept is not None and found.seconds is not None:
-        words.append(("kept of the ceiling, on average", f"{found.kept:.1%}"))
-        words.append(("CPU seconds per user", f"{found.seconds:.1f}"))
-    return words

@@ -9,37 +9,37 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hideseek.cli.options import (
-    BUDGET,
-    GRID,
-    STEP,
     AsJson,
-    GridSize,
+    Budget,
+    Commands,
+    Data,
     OneAccess,
+    Planned,
     Privacy,
-    Protect,
     Quality,
     Report,
-    Source,
-    Step,
-    User,
+    Traces,
 )
+from hideseek.cli.reading import Reading, reads_traces
 from hideseek.cli.terminal import print_json, print_label, print_table, say
 from hideseek.errors import broken_rule
-from hideseek.util.choices import MetricName
-from hideseek.util.display import measured
+from hideseek.util.choices import MetricName, Protect
 from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
     from hideseek.experiments.demo import Demo
-    from hideseek.model.markov import MarkovProfile
     from hideseek.util.arrays import FloatArray, IntArray
     from hideseek.util.sparse import Matrix
 
-commands = typer.Typer()
+commands = Commands()
+TablePath = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="CSV file for the mechanism's table.")]
+AttackPath = Annotated[
+    Path | None, typer.Option("--attack", metavar="FILE", help="CSV file for the best attack on it.")
+]
 
 
-@commands.command(epilog="Example: hideseek demo --out my-demo")
-def demo(
+@commands.command("demo", epilog="Example: hideseek demo --out my-demo")
+def demo_command(
     folder: Report = Path("hideseek-demo"),
     seed: Annotated[int, typer.Option(help="Seed of the synthetic person.")] = 0,
     as_json: AsJson = False,
@@ -80,69 +80,40 @@ def demo_facts(result: Demo) -> dict[str, object]:
     }
 
 
-@commands.command(epilog="Example: hideseek learn cabs/ --user abboip --grid 10x25 --out abboip.json")
-def learn(
-    source: Annotated[Path, typer.Argument(metavar="TRACES", help="A file, a folder or an archive of traces.")],
-    profile_path: Annotated[Path, typer.Option("--out", help="The profile file to write.")] = Path("profile.json"),
-    user: User = None,
-    one_person: Annotated[bool, typer.Option("--one-person", help="All traces belong to one person.")] = False,
-    grid: GridSize = None,
-    box: Annotated[str | None, typer.Option(help="Edges of the grid in degrees: SOUTH,NORTH,WEST,EAST.")] = None,
-    places: Annotated[Path | None, typer.Option(help="CSV with latitude,longitude: places instead of a grid.")] = None,
-    h3: Annotated[int | None, typer.Option(help="Resolution (0 to 15) of H3 cells instead of a grid.")] = None,
-    step: Step = None,
+@commands.command("learn", epilog="Example: hideseek learn cabs/ --user abboip --cell 500m --out abboip.json")
+@reads_traces
+def learn_command(
+    data: Traces,
+    reading: Reading,
+    path: Annotated[Path, typer.Option("--out", metavar="FILE", help="The profile file to write.")] = Path(
+        "profile.json"
+    ),
     order: Annotated[int, typer.Option(help="How many past places the next one depends on.")] = 1,
     smoothing: Annotated[float, typer.Option(help="Share of moves that may go anywhere.")] = 0.0,
-    form: Annotated[
-        str | None,
-        typer.Option("--format", help="One of csv, gpx, geolife, cabspotting; recognised from the files if not given."),
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn a person's mobility profile from traces."""
-    from hideseek.cli.inputs import grid_from, places_from, traces_of
-    from hideseek.model.markov import MarkovProfile
-    from hideseek.model.regions import Hexagons, Regions
+    from hideseek.cli.descriptions import busiest_rows, profile_facts
+    from hideseek.cli.inputs import learned
     from hideseek.storage.profile_file import save_profile
 
-    traces, who = traces_of(source, user, "learn", form, one_person)
-    if sum(choice is not None for choice in (places, h3, grid or box)) > 1:
-        raise broken_rule("places, h3, grid", "learn", "given one at a time", "several")
-    if places is not None:
-        regions: Regions = places_from(places)
-    elif h3 is not None:
-        regions = Hexagons.covering(traces, resolution=h3)
-    else:
-        regions = grid_from(grid or GRID, box, traces, "learn")
-    profile = MarkovProfile.fit(traces, regions, step=step or STEP, order=order, smoothing=smoothing)
-    save_profile(profile, profile_path)
-    show_profile(profile, who, profile_path, as_json)
-
-
-def show_profile(profile: MarkovProfile, who: str, path: Path, as_json: bool) -> None:
-    """The busiest places of a profile, and where it was written."""
-    from hideseek.model.profile import regions_of
-
-    busiest = (-profile.stationary).argsort()[:10]
-    centres = regions_of(profile).centres
+    profile, who = learned(data, reading, order, smoothing)
+    save_profile(profile, path)
     if as_json:
-        top = [{"place": int(k), "share": float(profile.stationary[k]), "centre": centres[k].tolist()} for k in busiest]
-        print_json({"user": who, "places": profile.places, "profile": str(path), "busiest": top})
+        print_json({"user": who, **profile_facts(profile), "profile": str(path)})
         return
-    names = getattr(profile.regions, "names", ()) or range(profile.places)
-    rows = [
-        (str(names[k]), f"{profile.stationary[k]:.1%}", f"{centres[k][0]:.5f}", f"{centres[k][1]:.5f}") for k in busiest
-    ]
-    header = ("place", "share of time", "latitude", "longitude")
-    print_table(f"{who}: {profile.places} places, the busiest", header, rows)
+    print_table(f"{who}: {profile.places} places, the busiest", *busiest_rows(profile))
     say("The profile, readable by you only: ", (str(path), "bold"), f". It reveals where {who} goes: keep it private.")
 
 
 @commands.command("solve", epilog="Example: hideseek solve abboip.json --budget 20% --out mechanism.csv")
+@reads_traces
 def solve_command(
-    source: Source,
-    budget: Annotated[str, typer.Option(help=f"Expected loss allowed: a number, or {BUDGET}.")] = "20%",
+    data: Data,
+    reading: Reading,
+    budget: Budget = "20%",
     protect: OneAccess = Protect.PLACE,
+    planned: Planned = False,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     tolerance: Annotated[float, typer.Option(help="Optimality gap to prove.")] = 1e-6,
@@ -157,11 +128,8 @@ def solve_command(
         str | None,
         typer.Option(help="Where torch computes, such as cuda; for large maps and a tolerance such as 0.01."),
     ] = None,
-    table_path: Annotated[Path | None, typer.Option("--out", help="CSV file for the mechanism's table.")] = None,
-    attack_path: Annotated[Path | None, typer.Option("--attack", help="CSV file for the best attack on it.")] = None,
-    user: User = None,
-    grid: GridSize = None,
-    step: Step = None,
+    table_path: TablePath = None,
+    attack_path: AttackPath = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute the best mechanism, the best attack on it, and the proof."""
@@ -171,8 +139,9 @@ def solve_command(
     from hideseek.model.profile import regions_of
     from hideseek.solvers.dispatch import solve
 
-    profile, scenario = profile_of(source, user, grid, step, "solve"), scenario_alone(protect, "solve")
-    game, d_p, d_q = game_of(profile, protect, privacy, quality, "solve")
+    scenario = scenario_alone(protect, planned)
+    profile = profile_of(data, reading)
+    game, d_p, d_q = game_of(profile, scenario, privacy, quality)
     game = game.with_budget(budget_of(budget, game, "solve"))
     with bar("solving") as advance:
         solution = solve(
@@ -191,34 +160,34 @@ def solve_command(
         return
     facts = [*solution_words(solution, game, d_p, d_q)]
     if radius is not None:
-        facts.append(("radius", measured(radius, d_q.unit)))
+        facts.append(("radius", f"{radius:.6g} {d_q.unit}".strip()))
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
     for what, path in files.items():
         if path is not None:
             say(f"The {what}, readable by you only: ", (str(path), "bold"))
 
 
-@commands.command(epilog="Example: hideseek curve abboip.json --points 20 --figure curve.png")
-def curve(
-    source: Source,
+@commands.command("curve", epilog="Example: hideseek curve abboip.json --points 20 --figure curve.png")
+@reads_traces
+def curve_command(
+    data: Data,
+    reading: Reading,
     points: Annotated[int | None, typer.Option(help="Evenly spaced budgets, instead of refining.")] = None,
     tolerance: Annotated[float, typer.Option(help="Refine until the two bounds are this close (share).")] = 1e-3,
     breakpoints: Annotated[bool, typer.Option("--breakpoints", help="Find every corner of the curve.")] = False,
     protect: OneAccess = Protect.PLACE,
+    planned: Planned = False,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
-    csv: Annotated[Path | None, typer.Option("--out", help="CSV file for the points.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="PNG, PDF or SVG file for the figure.")] = None,
-    user: User = None,
-    grid: GridSize = None,
-    step: Step = None,
+    csv: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="CSV file for the points.")] = None,
+    figure: Annotated[Path | None, typer.Option(metavar="FILE", help="PNG, PDF or SVG file for the figure.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Trace the privacy-quality curve, certified at its points and between them."""
     import numpy as np
     import pandas as pd
 
-    from hideseek.cli.inputs import game_of, profile_of
+    from hideseek.cli.inputs import game_of, profile_of, scenario_alone
     from hideseek.experiments.wording import named
     from hideseek.solvers.curve import refuse_many_points, trade_off
     from hideseek.util.checks import whole_number
@@ -227,8 +196,8 @@ def curve(
 
     if figure is not None and figure.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise broken_rule("figure", "curve", "a file that ends in .png, .pdf or .svg", figure.name)
-    profile = profile_of(source, user, grid, step, "curve")
-    game, d_p, d_q = game_of(profile, protect, privacy, quality, "curve")
+    scenario = scenario_alone(protect, planned)
+    game, d_p, d_q = game_of(profile_of(data, reading), scenario, privacy, quality)
     budgets = None
     if points is not None:
         refuse_many_points(whole_number(points, "points", "curve", least=2))

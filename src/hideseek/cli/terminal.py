@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 
 out = Console()
 err = Console(stderr=True)
+RUNNING = ContextVar("RUNNING", default="the command")
+
+
+def this_command() -> str:
+    """The command that runs, for errors about its options."""
+    return RUNNING.get()
 
 
 def harmless(*parts: str | tuple[str, str]) -> Text:
@@ -65,3 +72,10 @@ def print_label(label: Label, unit: str) -> None:
 
     table = label_table(label, unit)
     print_table(f"On average over {label.accesses} accesses", table.header, table.rows)
+
+
+def tell_expected(seconds: float) -> None:
+    """Say how long something will take, so that the user can decide whether to wait."""
+    minutes = round(seconds / 60)
+    words = f"about {minutes} minutes" if minutes > 1 else "about a minute" if seconds > 30 else "less than a minute"
+    note(f"note: {words}, if the machine is idle")

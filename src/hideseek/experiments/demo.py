@@ -50,7 +50,7 @@ SHARES = (
     0.75,
 )  # of the saturating budget, at which releases reveal nothing
 SHOWN = 0.5
-SCENARIOS = {"now": Scenario.sporadic(), "now and next": Scenario.present_future(route="unknown")}
+SCENARIOS = {"now": Scenario.sporadic(), "now and next": Scenario.present_future()}
 CODEBOOK_SHARE = 0.2
 SHOWN_ACCESSES, SHOWN_WALKS = 24, 60  # of the picture of planning ahead
 TITLE = "Where were you? The best answer is a calculated one"

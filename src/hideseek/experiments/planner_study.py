@@ -22,8 +22,8 @@ from hideseek.experiments.user_days import UserDay, days_of, drawn_from
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
 from hideseek.metrics.named import metric_of
-from hideseek.model.profile import regions_of
-from hideseek.model.regions import Grid
+from hideseek.model.profile import STEP, regions_of
+from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.player import PLAY
@@ -172,7 +172,7 @@ class Study:
 @checked
 def study(
     traces: pd.DataFrame,
-    grid: Grid,
+    regions: Regions,
     *,
     privacy: MetricName | str = MetricName.EUCLID,
     quality: MetricName | str = MetricName.SQUARED,
@@ -181,6 +181,7 @@ def study(
     accesses: int = ACCESSES,
     planners: Sequence[Outlook | str] = PLANNERS,
     seed: int = 0,
+    step: str = STEP,
     clock: str = "0h",
     workers: int | None = None,
     progress: Advance | None = None,
@@ -190,8 +191,8 @@ def study(
 
     Parameters
     ----------
-    traces, grid : DataFrame, Grid
-        As :func:`hideseek.read_traces` gives them, and the cells that count as places.
+    traces, regions : DataFrame, Regions
+        As :func:`hideseek.read_traces` gives them, and the places.
     privacy, quality : str
         Names of the metrics of the adversary's error and of the loss of quality.
     budgets : sequence of float
@@ -200,8 +201,9 @@ def study(
         How many users to draw, accesses to simulate for each under each planner, and which users and walks.
     planners : sequence of str
         Two or more, the plain and the far-sighted one among them.
-    clock, workers, progress, expect : optional
-        The lead over UTC of the clock by which days begin; processes; told how far it is, and first how long it takes.
+    step, clock, workers, progress, expect : optional
+        Length of a time step; the lead over UTC of the clock by which days begin; processes; told how far it is, and
+        first how long it takes.
 
     Returns
     -------
@@ -224,7 +226,7 @@ def study(
     d_p, d_q = (one_of(MetricName, name, what, "study") for name, what in ((privacy, "privacy"), (quality, "quality")))
     shares, outlooks = chosen_shares(budgets), chosen_planners(planners)
     accesses, workers = whole_number(accesses, "accesses", "study", least=WALKS), worker_count(workers, "study")
-    days = drawn_from(days_of(traces, grid, clock, "study", CELLS), users, seed, "study", CELLS)
+    days = drawn_from(days_of(traces, regions, clock, "study", CELLS, step), users, seed, "study", CELLS)
     refuse_long_study(days, shares, accesses, outlooks, workers, expect)
     tasks = [delayed(rows_of)(day, share, d_p, d_q, accesses, seed, outlooks) for day in days for share in shares]
     rows, first = rows_in_order(tasks, workers, progress), regions_of(days[0].profile)

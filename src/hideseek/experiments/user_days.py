@@ -12,15 +12,15 @@ from hideseek.errors import broken_rule
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.periodic import DAY
 from hideseek.model.profile import STEP
-from hideseek.model.regions import Grid
+from hideseek.model.regions import Grid, Regions
 from hideseek.traces.city import BOX
 from hideseek.traces.table import check_traces
 from hideseek.util.checks import whole_number
+from hideseek.util.time_steps import checked_step
 
 BAY = Grid(south=37.55, north=37.85, west=-122.55, east=-122.10, rows=10, columns=25)
 CITY = Grid(*BOX, rows=10, columns=25)
 PACIFIC = "-7h"  # San Francisco's clock from UTC in May and June of 2008, when the cabs were followed
-STEPS_A_DAY = int(DAY / pd.Timedelta(STEP))
 COVERED = 0.8  # of the steps of a day must have a fix in the box
 
 
@@ -30,7 +30,7 @@ class UserDay:
 
     user: str
     profile: MarkovProfile
-    steps: int
+    covered: int
 
 
 def ahead_of_utc(clock: str, owner: str) -> pd.Timedelta:
@@ -41,20 +41,36 @@ def ahead_of_utc(clock: str, owner: str) -> pd.Timedelta:
     return ahead
 
 
-def days_of(traces: pd.DataFrame, grid: Grid, clock: str, owner: str, cells: int = 2) -> list[UserDay]:
-    """The best covered day of every user with a fix in the grid in 80 % of its steps, in so many cells or more."""
-    table = check_traces(traces, owner)
+def steps_a_day(step: str, owner: str) -> int:
+    """How many time steps of this length a day has.
+
+    >>> steps_a_day("5min", "study")
+    288
+    """
+    return int(DAY / checked_step(step, owner))
+
+
+def days_of(
+    traces: pd.DataFrame, regions: Regions, clock: str, owner: str, cells: int = 2, step: str = STEP
+) -> list[UserDay]:
+    """The best covered day of every user with a fix in the regions in 80 % of its steps, in so many of them or more."""
+    table, needed = check_traces(traces, owner), COVERED * steps_a_day(step, owner)
     local = table["tracked_at"] + ahead_of_utc(clock, owner)
-    cell = grid.locate(table["latitude"].to_numpy(), table["longitude"].to_numpy())
+    cell = regions.locate(table["latitude"].to_numpy(), table["longitude"].to_numpy())
     days = pd.DataFrame(
-        {"user": table["user_id"], "day": local.dt.floor(DAY), "step": local.dt.floor(STEP), "cell": cell}
+        {
+            "user": table["user_id"],
+            "day": local.dt.floor(DAY),
+            "step": local.dt.floor(checked_step(step, owner)),
+            "cell": cell,
+        }
     )
     known = days[cell >= 0].drop_duplicates(["user", "step"]).groupby(["user", "day"])["cell"].agg(["size", "nunique"])
-    steps = known.loc[(known["size"] >= COVERED * STEPS_A_DAY) & (known["nunique"] >= cells), "size"]
+    steps = known.loc[(known["size"] >= needed) & (known["nunique"] >= cells), "size"]
     best = steps.sort_values(ascending=False, kind="stable").reset_index("day").groupby("user").head(1).sort_index()
     fixes = days.groupby(["user", "day"]).indices
     return [
-        UserDay(user, MarkovProfile.fit(table.iloc[fixes[user, day]], grid, step=STEP), int(size))
+        UserDay(user, MarkovProfile.fit(table.iloc[fixes[user, day]], regions, step=step), int(size))
         for user, day, size in best.itertuples()
     ]
 
@@ -63,7 +79,7 @@ def drawn_from(candidates: Sequence[UserDay], users: int, seed: int, owner: str,
     """Some of the users who can be, by the seed."""
     users, seed = whole_number(users, "users", owner), whole_number(seed, "seed", owner, least=0)
     if users > len(candidates):
-        rule = f"at most {len(candidates)}, the users with a day that covers {COVERED:.0%} of its steps in the grid"
+        rule = f"at most {len(candidates)}, the users with a day that covers {COVERED:.0%} of its steps in the regions"
         rule += f", in {cells} cells or more"
-        raise broken_rule("users", owner, rule, users, "Ask for fewer, or lay the grid where they are.")
+        raise broken_rule("users", owner, rule, users, "Ask for fewer, or lay the regions where they are.")
     return [candidates[k] for k in np.random.default_rng(seed).choice(len(candidates), users, replace=False)]

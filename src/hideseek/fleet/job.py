@@ -18,7 +18,8 @@ from hideseek.game.budget import budget_through_time, parsed_budget
 from hideseek.metrics.named import metric_of
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import STEP, regions_of
-from hideseek.model.regions import Grid
+from hideseek.model.region_choice import RegionChoice
+from hideseek.model.regions import Places
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.certificate import relative_gap
 from hideseek.util.boundary import checked
@@ -26,8 +27,6 @@ from hideseek.util.checks import one_of, whole_number
 from hideseek.util.choices import MetricName
 from hideseek.util.estimates import Estimate
 from hideseek.util.time_steps import checked_step
-
-EARTH = (-90.0, 90.0, -180.0, 180.0)
 
 
 @checked
@@ -37,10 +36,11 @@ class Job:
 
     Parameters
     ----------
-    grid : (int, int)
-        Rows and columns.
+    grid, cell, h3, places : (int, int), str, int, Places, optional
+        How the map is cut into places, in one of these ways: a grid of rows and columns, square cells of a size such
+        as ``"500m"``, H3 hexagons of a resolution, or given places; a grid of 10 x 25 if nothing is said.
     box : (float, float, float, float), optional
-        South, north, west and east of the grid, in degrees; around each user's own fixes if not given.
+        South, north, west and east of a grid or of cells, in degrees; around each user's own fixes if not given.
     step : str
         Length of a time step.
     memory : int
@@ -67,8 +67,11 @@ class Job:
     (('euclid', '20%'),)
     """
 
-    grid: tuple[int, int] = (10, 25)
+    grid: tuple[int, int] | None = None
+    cell: str | float | None = None
     box: tuple[float, float, float, float] | None = None
+    h3: int | None = None
+    places: Places | None = None
     step: str = STEP
     memory: int = 1
     gaps: int = 1
@@ -79,8 +82,7 @@ class Job:
     def __post_init__(self) -> None:
         """Refuse now what would be refused for every user."""
         owner = "fleet"
-        rows, columns = self.grid
-        Grid(*(self.box or EARTH), rows=rows, columns=columns)
+        _ = self.choice
         checked_step(self.step, owner)
         Scenario.past_present(self.memory)
         whole_number(self.gaps, "gaps", owner)
@@ -92,6 +94,11 @@ class Job:
                 raise broken_rule(name, owner, "one or more, none of them twice", list(values))
             object.__setattr__(self, name, values)
         object.__setattr__(self, "quality", str(one_of(MetricName, self.quality, "quality", owner)))
+
+    @property
+    def choice(self) -> RegionChoice:
+        """How the map of every user is cut into places."""
+        return RegionChoice(grid=self.grid, cell=self.cell, box=self.box, h3=self.h3, places=self.places)
 
     @property
     def designs(self) -> tuple[tuple[str, str], ...]:
@@ -174,14 +181,9 @@ def protect(user: str, traces: pd.DataFrame, job: Job) -> list[Result]:
 
 def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
     """The designs of a user, one after the other."""
-    row, (rows, columns) = FleetRow(user=user, fixes=len(traces)), job.grid
+    row = FleetRow(user=user, fixes=len(traces))
     try:
-        grid = (
-            Grid.covering(traces, rows=rows, columns=columns)
-            if job.box is None
-            else Grid(*job.box, rows=rows, columns=columns)
-        )
-        profile = MarkovProfile.fit(traces, grid, step=job.step)
+        profile = MarkovProfile.fit(traces, job.choice.regions(traces), step=job.step)
     except Exception as error:  # noqa: BLE001
         yield msgspec.structs.replace(row, reason=reason_of(error)), b""
         return

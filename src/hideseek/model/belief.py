@@ -7,11 +7,12 @@ array, so that one call serves one belief [state] or many [state, sequence].
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 
 import numpy as np
 from scipy import sparse
 
-from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.sparse import Matrix
 
 
@@ -70,21 +71,28 @@ def updated(belief: FloatArray, likelihood: FloatArray) -> tuple[FloatArray, Flo
 
 
 def smoothed(
-    filtered: Iterable[FloatArray], moves: Iterable[Matrix], readings: Iterable[FloatArray | None]
+    filtered: Iterable[FloatArray],
+    moves: Iterable[Matrix],
+    readings: Iterable[FloatArray | None],
+    forgotten: Iterable[BoolArray | None] = repeat(None),
 ) -> Iterator[FloatArray]:
     """The beliefs given everything that was released, from the last step back to the first (forward-backward).
 
     All three come from the last step back: the belief given what was released up to the step, the probabilities
-    [state, state before] of the move to it, and the likelihood of what was released at it (None: nothing was).
+    [state, state before] of the move to it, and the likelihood of what was released at it (None: nothing was). Where a
+    sequence is ``forgotten`` at a step, what is released from there on says nothing about the steps before.
 
     >>> stays = np.array([[0.9, 0.1], [0.1, 0.9]])
     >>> list(smoothed([np.array([0.9, 0.1]), np.array([0.5, 0.5])], [stays, stays], [np.array([0.9, 0.1]), None]))
     [array([0.9, 0.1]), array([0.82, 0.18])]
     """
     later: FloatArray = np.ones(())
-    for belief, move, reading in zip(filtered, moves, readings, strict=True):
+    steps = zip(filtered, moves, readings, strict=True)
+    for (belief, move, reading), apart in zip(steps, forgotten, strict=False):
         weight = belief * later
         yield weight / weight.sum(axis=0)
         later = np.broadcast_to(later, belief.shape)
         later = move.T @ (later if reading is None else later * reading)
+        if apart is not None:
+            later[:, apart] = 1.0
         later = later / later.max(axis=0)

@@ -11,6 +11,7 @@ from hideseek.errors import broken_rule
 from hideseek.util.arrays import IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import shaped, whole_number
+from hideseek.util.choices import Protect
 from hideseek.util.limits import refuse_if_too_large
 
 Offsets = tuple[int, ...]
@@ -82,32 +83,30 @@ class Scenario:
         return cls(target=(0,))
 
     @classmethod
-    def past_present(cls, memory: int, *, protect: str = "location") -> Scenario:
-        """The last ``memory`` releases were seen; protect the current place, or the whole way here.
+    def past_present(cls, memory: int, *, protect: Protect | str = Protect.PLACE) -> Scenario:
+        """The last ``memory`` releases were seen; protect the current place ("place"), or all on the way here ("way").
 
-        >>> Scenario.past_present(1, protect="transition").target
+        >>> Scenario.past_present(1, protect="way").target
         (-1, 0)
         """
         memory = whole_number(memory, "memory", "Scenario.past_present", least=0)
         refuse_if_too_large(OFFSET * memory, f"A memory of {memory} releases", parameter="memory")
         past = tuple(range(-memory, 0))
-        if protect not in ("location", "transition"):
-            raise broken_rule("protect", "Scenario.past_present", "'location' or 'transition'", repr(protect))
-        return cls(target=(0,) if protect == "location" else (*past, 0), seen=past)
+        if protect not in (Protect.PLACE, Protect.WAY):
+            raise broken_rule("protect", "Scenario.past_present", "'place' or 'way'", repr(str(protect)))
+        return cls(target=(0,) if protect == Protect.PLACE else (*past, 0), seen=past)
 
     @classmethod
-    def present_future(cls, route: str = "unknown") -> Scenario:
+    def present_future(cls, *, planned: bool = False) -> Scenario:
         """Release this place and the next, and protect both.
 
-        ``route="planned"``: the next place is known in advance, as in the paper. ``"unknown"``: the release of now may
-        not depend on it, as on any device that cannot see the future.
+        ``planned``: the next place is known in advance, as in the paper. Otherwise the release of now may not depend on
+        it, as on any device that cannot see the future.
 
-        >>> Scenario.present_future("planned").release, Scenario.present_future("unknown").causal
+        >>> Scenario.present_future(planned=True).release, Scenario.present_future().causal
         ((0, 1), True)
         """
-        if route not in ("planned", "unknown"):
-            raise broken_rule("route", "Scenario.present_future", "'planned' or 'unknown'", repr(route))
-        return cls(target=(0, 1), release=(0, 1), causal=route == "unknown")
+        return cls(target=(0, 1), release=(0, 1), causal=not planned)
 
     @classmethod
     def in_between(cls, every: int) -> Scenario:

@@ -13,6 +13,15 @@ class MetricName(StrEnum):
     SQUARED = "squared"
 
 
+class Protect(StrEnum):
+    """What to protect."""
+
+    PLACE = "place"  # where the person is at this access
+    WAY = "way"  # this place and those on the way: of the accesses that the adversary remembers
+    NEXT = "next"  # this place and the next one
+    BETWEEN = "between"  # this place, that of the access before, and those between the two
+
+
 class Outlook(StrEnum):
     """How far a planner looks ahead."""
 

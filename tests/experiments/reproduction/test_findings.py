@@ -305,7 +305,7 @@ def test_a_reproduction_tells_how_many_findings_hold(monkeypatch):
     one = findings.Finding("monotone", True, "no <fall>", "never falls")
     monkeypatch.setattr(findings, "findings_of", lambda _: (one, findings.Finding("plateau", False, "", "")))
     tables = [pd.DataFrame({"user": [1]})] * 6
-    found = Reproduction(("ann",), *tables, grid=None, clock="0h", seed=0)
+    found = Reproduction(("ann",), *tables, regions=None, clock="0h", seed=0)
     assert repr(found) == "Reproduction on 1 user: 1 of 2 findings hold"
     assert "PASS: no &lt;fall&gt;" in found._repr_html_()
     assert found.to_frame()["passed"].tolist() == [True, False]

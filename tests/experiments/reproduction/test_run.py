@@ -35,7 +35,7 @@ def test_optima_are_compared_where_the_coin_is_known(compared):
 
 
 def test_the_command_leaves_figures_tables_and_a_report_that_stands_alone(run, tmp_path):
-    status, out, err = run("reproduce", "--synthetic", "--users", 2, "--out", "paper", "--workers", 1, "--json")
+    status, out, err = run("reproduce", "--users", 2, "--out", "paper", "--workers", 1, "--json")
     assert status == 0, err
     facts = json.loads(out)
     assert [user["user"] for user in facts["users"]] == [1, 2]
@@ -55,7 +55,7 @@ def test_the_command_leaves_figures_tables_and_a_report_that_stands_alone(run, t
     assert "person-0" not in report  # nobody is named
     assert all(finding["figure"].split("(")[0] in report for finding in facts["findings"])
 
-    status, out, _ = run("reproduce", "--synthetic", "--users", 1, "--out", "words", "--workers", 1)
+    status, out, _ = run("reproduce", "--users", 1, "--out", "words", "--workers", 1)
     assert status == 0
     assert "PASS" in out
     assert "FAIL" not in out  # rank correlations are those of everybody who can be drawn
@@ -65,18 +65,16 @@ def test_the_command_leaves_figures_tables_and_a_report_that_stands_alone(run, t
 def test_help_has_an_example(run):
     status, out, _ = run("reproduce", "--help")
     assert status == 0
-    assert "Example: hideseek reproduce --data" in out
+    assert "Example: hideseek reproduce cabs" in out
 
 
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
-        ([], "ParameterError", "none of them"),
-        (["--data", "cabs", "--synthetic"], "ParameterError", "both"),
-        (["--data", "nowhere"], "TraceError", "nowhere"),
-        (["--data", "city.csv"], "ParameterError", "at most 0, the users with a day that covers 80% of its steps"),
-        (["--synthetic", "--users", "0"], "ParameterError", "users"),
-        (["--synthetic", "--seed", "-1"], "ParameterError", "seed"),
+        (["nowhere"], "TraceError", "nowhere"),
+        (["city.csv"], "ParameterError", "at most 1, the users with a day that covers 80% of its steps"),
+        (["--users", "0"], "ParameterError", "users"),
+        (["--seed", "-1"], "ParameterError", "seed"),
     ],
 )
 def test_what_cannot_be_reproduced_is_told(run, tmp_path, words, error, message):

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from hideseek.experiments.reproduction.numbers import LAST, MIDDLE, Optimum
-from hideseek.model.regions import Grid
+from hideseek.model.profile import STEP
+from hideseek.model.regions import Regions
 from hideseek.util.arrays import FloatArray
 from hideseek.util.display import counted, html_table
 
@@ -56,9 +57,10 @@ class Reproduction:
     location: pd.DataFrame
     transition: pd.DataFrame
     programs: pd.DataFrame
-    grid: Grid
+    regions: Regions
     clock: str
     seed: int
+    step: str = STEP
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

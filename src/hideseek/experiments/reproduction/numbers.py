@@ -154,7 +154,8 @@ def location_rows(
 
 def transition_game(profile: MarkovProfile, route: str) -> Game:
     """The game over this place and the next."""
-    return Game.from_scenario(profile, Scenario.present_future(route), privacy=hamming(), quality=hamming())
+    scenario = Scenario.present_future(planned=route == "planned")
+    return Game.from_scenario(profile, scenario, privacy=hamming(), quality=hamming())
 
 
 def transition_rows(profile: MarkovProfile, budgets: Sequence[float]) -> pd.DataFrame:

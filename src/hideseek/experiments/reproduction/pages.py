@@ -13,7 +13,8 @@ from hideseek.experiments.report import Section, Table, html_report
 from hideseek.experiments.reproduction.findings import Finding, Reproduction, compared, of_the_coin
 from hideseek.experiments.reproduction.numbers import LAST
 from hideseek.experiments.reproduction.robustness_study import SHARE, kept_of_claim
-from hideseek.experiments.user_days import COVERED, STEPS_A_DAY
+from hideseek.experiments.user_days import COVERED, steps_a_day
+from hideseek.model.regions import Grid, Regions
 from hideseek.plots.paper_figures import attacks_figure, location_figure, robustness_figure, transition_figure
 from hideseek.plots.style import save
 from hideseek.util.harmless import csv_bytes
@@ -70,6 +71,7 @@ def figures_of(found: Reproduction) -> tuple[Drawn, Drawn, Drawn]:
 def sections_of(found: Reproduction, drawn: tuple[Drawn, Drawn, Drawn], robust: Section) -> list[Section]:
     """The report, section by section."""
     sporadic, location, transition = [[(one.figure, one.words)] for one in drawn]
+    steps = steps_a_day(found.step, "reproduce")
     return [
         Section(
             "The findings",
@@ -79,10 +81,10 @@ def sections_of(found: Reproduction, drawn: tuple[Drawn, Drawn, Drawn], robust: 
         ),
         Section(
             "The users",
-            f"One day of each, {STEPS_A_DAY} steps of five minutes. Before anything is exposed, an adversary who knows "
-            "a user's habits guesses the place wrongly, and the place and the next, with the probabilities on the "
-            "right. No mechanism gives more privacy than that.",
-            table=users_table(found.users),
+            f"One day of each, {steps} steps of {found.step}. Before anything is exposed, an adversary who knows a "
+            "user's habits guesses the place wrongly, and the place and the next, with the probabilities on the right. "
+            "No mechanism gives more privacy than that.",
+            table=users_table(found.users, steps),
         ),
         Section(
             "1. A mechanism for single places, attacked along a trajectory",
@@ -176,18 +178,18 @@ def in_sum(findings: Sequence[Finding]) -> str:
     return f"{told}; FAIL: {'; '.join(failed)}." if failed else f"{told}."
 
 
-def users_table(users: pd.DataFrame) -> Table:
+def users_table(users: pd.DataFrame, steps: int) -> Table:
     """The users as text, without their names."""
     header = ("user", "steps with a fix", "places", "entropy rate (bits per step)", "prior risk", "of the pair")
     rows = [
-        (f"user {user}", f"{steps} of {STEPS_A_DAY}", f"{places}", f"{entropy:.3f}", f"{risk:.4f}", f"{pair:.4f}")
-        for user, steps, places, entropy, risk, pair, _ in users.itertuples(index=False)
+        (f"user {user}", f"{covered} of {steps}", f"{places}", f"{entropy:.3f}", f"{risk:.4f}", f"{pair:.4f}")
+        for user, covered, places, entropy, risk, pair, _ in users.itertuples(index=False)
     ]
     mean = users.mean(numeric_only=True)
     rows.append(
         (
             "mean",
-            f"{mean['steps']:.1f}",
+            f"{mean['covered']:.1f}",
             f"{mean['places']:.1f}",
             f"{mean['entropy_rate']:.3f}",
             f"{mean['prior_risk']:.4f}",
@@ -197,15 +199,26 @@ def users_table(users: pd.DataFrame) -> Table:
     return Table(header, tuple(rows))
 
 
+def map_words(regions: Regions) -> str:
+    """Where the places of a study lie.
+
+    >>> map_words(Grid(37.5, 37.8, -122.5, -122.1, rows=10, columns=25))
+    'latitudes 37.5 to 37.8, longitudes -122.5 to -122.1, 10 x 25 cells'
+    """
+    if not isinstance(regions, Grid):
+        return f"{len(regions)} {type(regions).__name__.lower()}"
+    box = f"latitudes {regions.south:g} to {regions.north:g}, longitudes {regions.west:g} to {regions.east:g}"
+    return f"{box}, {regions.rows} x {regions.columns} cells"
+
+
 def choices_table(found: Reproduction) -> Table:
     """What the paper leaves open, and what was taken."""
-    grid, places = found.grid, found.users["places"].mean()
+    places = found.users["places"].mean()
     chosen = {
         "which users": f"{len(found.users)} of {len(found.candidates)}, drawn by the seed {found.seed} among those who "
-        f"have a day with a fix in the box in {COVERED:.0%} of its steps, and in two cells or more",
+        f"have a day with a fix on the map in {COVERED:.0%} of its steps, and in two places or more",
         "which day": f"the one with the most steps covered, from midnight to midnight, {found.clock} from UTC",
-        "which box": f"latitudes {grid.south:g} to {grid.north:g}, longitudes {grid.west:g} to {grid.east:g}, "
-        f"{grid.rows} x {grid.columns} cells, in which a user visits {places:.1f} places on average (in the paper "
+        "which places": f"{map_words(found.regions)}; a user visits {places:.1f} of them on average (in the paper "
         f"{PAPERS_PLACES})",
         "steps with many fixes, or none": "the first fix counts; what follows a gap follows what came before it",
         "the end of the day": "leads back to its start, since a chain that ends somewhere has no long-run distribution",

@@ -20,7 +20,8 @@ from hideseek.experiments.reproduction.numbers import (
     transition_rows,
 )
 from hideseek.experiments.user_days import UserDay, days_of, drawn_from
-from hideseek.model.regions import Grid
+from hideseek.model.profile import STEP
+from hideseek.model.regions import Regions
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar
 from hideseek.util.progress import Advance
@@ -30,12 +31,13 @@ from hideseek.util.workers import worker_count
 @checked
 def reproduce(
     traces: pd.DataFrame,
-    grid: Grid,
+    regions: Regions,
     *,
     budgets: Sequence[float] = BUDGETS,
     compared: Sequence[float] = COMPARED,
     users: int = 10,
     seed: int = 0,
+    step: str = STEP,
     clock: str = "0h",
     workers: int | None = None,
     progress: Advance | None = None,
@@ -44,12 +46,12 @@ def reproduce(
 
     Parameters
     ----------
-    traces, grid : DataFrame, Grid
-        As :func:`hideseek.read_traces` gives them, and the cells that count as places.
+    traces, regions : DataFrame, Regions
+        As :func:`hideseek.read_traces` gives them, and the places.
     budgets, compared : sequence of float
         Expected losses, as probabilities, of the closed form; and those at which other optima are held against it.
-    users, seed, clock : int, int, str
-        How many users to draw, which, and how far the clock by which days begin is ahead of UTC.
+    users, seed, step, clock : int, int, str, str
+        How many users to draw, which, the length of a time step, and how far the clock of the days is ahead of UTC.
     workers, progress : optional
         Processes (default: one per core); called with what is being done, how much is done, and of how much.
 
@@ -73,7 +75,7 @@ def reproduce(
     [0.0, 0.5, 0.556485]
     """
     budgets, compared = checked_budgets(budgets, compared)
-    candidates = days_of(traces, grid, clock, "reproduce")
+    candidates = days_of(traces, regions, clock, "reproduce", step=step)
     days = drawn_from(candidates, users, seed, "reproduce")
     tasks = (delayed(results_of)(day, budgets, compared, (seed, number)) for number, day in enumerate(days, start=1))
     results: list[tuple[pd.DataFrame, ...]] = []
@@ -82,10 +84,10 @@ def reproduce(
         if progress is not None:
             progress("users", len(results), len(days))
     sporadic, location, transition, programs = (numbered(parts) for parts in zip(*results, strict=True))
-    names = tuple(day.user for day in days)
     return Reproduction(
-        names, user_rows(days), user_rows(candidates), sporadic, location, transition, programs, grid, clock, seed
-    )
+        tuple(day.user for day in days), user_rows(days), user_rows(candidates), sporadic, location, transition,
+        programs, regions, clock, seed, step,
+    )  # fmt: skip
 
 
 def checked_budgets(budgets: Sequence[float], compared: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -114,8 +116,8 @@ def results_of(
 
 def user_rows(days: Sequence[UserDay]) -> pd.DataFrame:
     """How each user's day was covered, how predictable it is, and what limits its privacy."""
-    rows = [(day.steps, day.profile.places, *predictability(day.profile)) for day in days]
-    table = pd.DataFrame(rows, columns=["steps", "places", "entropy_rate", "prior_risk", "pair_risk", "middle"])
+    rows = [(day.covered, day.profile.places, *predictability(day.profile)) for day in days]
+    table = pd.DataFrame(rows, columns=["covered", "places", "entropy_rate", "prior_risk", "pair_risk", "middle"])
     table.insert(0, "user", np.arange(1, len(days) + 1))
     return table
 

@@ -1,0 +1,198 @@
+"""Any of our files in words and as facts: what it is, and what it holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hideseek.cli.descriptions import (
+    HABITS,
+    busiest_rows,
+    codebook_facts,
+    codebook_words,
+    fleet_words,
+    plan_claims,
+    plan_promises,
+    profile_facts,
+    stage_rows,
+)
+from hideseek.cli.terminal import print_table, say
+from hideseek.codebook.codebook import Codebook
+from hideseek.designing.deployed_run import verify
+from hideseek.device.step_device import unsealed
+from hideseek.errors import StateError, TraceError
+from hideseek.planning.plan_file import load_plan
+from hideseek.storage.kinds import FLEET, HEAD, LABELS, Kind, kind_of
+from hideseek.storage.profile_file import load_profile
+from hideseek.util.private_files import read_plain_file
+from hideseek.util.progress import bar
+
+LARGEST = 16 * 2**20  # bytes of a state or of the job of a fleet
+TITLE = re.compile(rb"<title>(.*?)</title>", re.DOTALL)
+TABLES = {
+    Kind.MECHANISM: "Each row: with which probability a release is drawn, given the places that the mechanism knows.",
+    Kind.ATTACK: "Each row: with which probability an adversary guesses places, given the release.",
+    Kind.CURVE: "Each row: a budget, the privacy that is certified for it, and the bound that no mechanism exceeds.",
+}
+
+Sheet = tuple[str, Sequence[str], Sequence[Sequence[str]]]  # title, header, rows
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What a file is: facts for machines, tables and sentences for people; ``private`` if it reveals where they go."""
+
+    kind: Kind
+    facts: dict[str, object]
+    sheets: tuple[Sheet, ...] = ()
+    sentences: tuple[str, ...] = field(default=())
+    private: str = HABITS
+
+
+def inspected(path: Path) -> Inspected:
+    """What a file is and holds; a codebook's and a plan's claims are computed again."""
+    kind = kind_of(path)
+    return EXPLAINED[kind](kind, path)
+
+
+def show(found: Inspected) -> None:
+    """Print what a file is."""
+    for sheet in found.sheets:
+        print_table(*sheet)
+    for sentence in found.sentences:
+        say(sentence)
+    if found.private:
+        say(("Keep it private.", "bold yellow"), f" {found.private}")
+
+
+def a_profile(kind: Kind, path: Path) -> Inspected:
+    """A profile."""
+    profile = load_profile(path)
+    title = f"{path.name}, a profile: {profile.places} places, time step {profile.step}, order {profile.order}"
+    return Inspected(kind, profile_facts(profile), ((title, *busiest_rows(profile)),))
+
+
+def a_codebook(kind: Kind, path: Path) -> Inspected:
+    """A codebook, verified where it holds its profile."""
+    codebook, verified, size = Codebook.load(path), False, path.stat().st_size
+    if codebook.chain is not None:
+        with bar("verifying") as advance:
+            verify(codebook, progress=advance)
+        verified = True
+    no_profile = "claimed by its designer and not verified, as it holds no profile (hideseek 0.1.0)"
+    title = f"{path.name}, a codebook of {size / 1000:.0f} kB: {'verified' if verified else no_profile}"
+    stages = ("Its stages, computed again from the stored integers", *stage_rows(codebook))
+    facts = codebook_facts(codebook) | {"codebook": str(path), "bytes": size, "verified": verified}
+    return Inspected(kind, facts, ((title, ("", ""), codebook_words(codebook)), stages))
+
+
+def a_plan(kind: Kind, path: Path) -> Inspected:
+    """A plan, whose bound is proved again."""
+    game, planner = load_plan(path)
+    title = f"{path.name}, a plan over {game.profile.places} places"
+    told = "What it reaches is simulated by 'hideseek plan'; its bound is proved again here."
+    facts = plan_claims(game, planner) | {"bound": planner.bound, "plan": str(path)}
+    return Inspected(kind, facts, ((title, ("", ""), plan_promises(game, planner)),), (told,))
+
+
+def a_state(kind: Kind, path: Path) -> Inspected:
+    """The state of a device, of which the true places in it are not shown."""
+    try:
+        content = read_plain_file(path, LARGEST)
+        state = msgspec.json.decode(content, type=dict[str, Any])
+        version, owner, last = int(state["hideseek_state"]), str(state["sha256"]), int(state["last"])
+        sealed, run = unsealed(content) is not None, dict(state.get("run") or {})
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError, ValueError):
+        raise StateError(f"The state {path} is damaged.") from None
+    if "seal" in state and not sealed:
+        raise StateError(f"The state {path} is damaged: its checksum is wrong.")
+    rule = "plan" if "belief" in state else "codebook"
+    facts: dict[str, object] = {"of": rule, "sha256": owner, "version": version, "last_step": last}
+    words = [("of a device with", f"a {rule}"), (f"sha256 of the {rule}", owner), ("last answered step", f"{last}")]
+    counts = {name: int(run[name]) for name in ("accesses", "withheld") if isinstance(run.get(name), int)}
+    words += [
+        ({"accesses": "places exposed", "withheld": "answers withheld"}[name], f"{n}") for name, n in counts.items()
+    ]
+    private = "It holds the last releases, and true places that later draws look at, which are not shown here."
+    return Inspected(kind, facts | counts, ((f"{path.name}, a device state", ("", ""), words),), private=private)
+
+
+def a_fleet(kind: Kind, path: Path) -> Inspected:
+    """The folder of a fleet, or the file in it that says what its job is."""
+    folder = path if path.is_dir() else path.parent
+    try:
+        job = msgspec.json.decode(read_plain_file(folder / FLEET, LARGEST), type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
+        raise TraceError(f"{folder / FLEET} is damaged: it tells no job.") from None
+    told = [(name, words_of(value)) for name, value in job.items() if value is not None]
+    sheets: tuple[Sheet, ...] = ((f"{folder.name}, a fleet: its job", ("", ""), told),)
+    facts: dict[str, object] = {"job": job}
+    if not (folder / LABELS).is_file():
+        return Inspected(kind, facts, sheets, ("It has no labels yet: run the same fleet again to continue.",))
+    labels = some_labels(kind, folder / LABELS)
+    return Inspected(kind, facts | labels.facts, (*sheets, *labels.sheets))
+
+
+def words_of(value: object) -> str:
+    """A value of a job in words."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def some_labels(kind: Kind, path: Path) -> Inspected:
+    """The labels of a fleet."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from hideseek.fleet.run import summary
+
+    try:
+        found = summary(pq.read_table(path), str(path), reused=0, departed=0, told_apart_by="")
+    except (pa.ArrowException, KeyError, OSError) as error:
+        raise TraceError(f"{path} cannot be read: {type(error).__name__}.") from None
+    facts: dict[str, object] = {
+        "labels": str(path), "users": found.users, "codebooks": found.codebooks, "unusable": found.unusable,
+        "reasons": found.reasons, "kept": found.kept,
+    }  # fmt: skip
+    words = [one for one in fleet_words(found) if one[0] not in ("users told apart by", "done by an earlier run")]
+    return Inspected(kind, facts, ((f"{path.name}, the labels of {found.users} users", ("", ""), words),))
+
+
+def a_report(kind: Kind, path: Path) -> Inspected:
+    """A report, or the folder of one."""
+    page = path / "report.html" if path.is_dir() else path
+    with page.open("rb") as stream:
+        title = TITLE.search(stream.read(HEAD))
+    name = unescape(title[1].decode(errors="replace")).strip() if title else ""
+    return Inspected(kind, {"title": name}, (), (f"{page} is a report: {name}.", "Open it in a browser."))
+
+
+def a_table(kind: Kind, path: Path) -> Inspected:
+    """A table that solve or curve wrote."""
+    with path.open("rb") as stream:
+        columns, rows = (
+            stream.readline(HEAD).decode(errors="replace").strip().replace('"', "").split(","),
+            sum(1 for _ in stream),
+        )
+    sentences = (f"{path.name} is a {kind} of {rows} rows. {TABLES[kind]}", f"Its columns: {', '.join(columns)}.")
+    private = "" if kind is Kind.CURVE else HABITS
+    return Inspected(kind, {"rows": rows, "columns": columns}, (), sentences, private)
+
+
+EXPLAINED: dict[Kind, Callable[[Kind, Path], Inspected]] = {
+    Kind.PROFILE: a_profile,
+    Kind.CODEBOOK: a_codebook,
+    Kind.PLAN: a_plan,
+    Kind.STATE: a_state,
+    Kind.FLEET: a_fleet,
+    Kind.LABELS: some_labels,
+    Kind.REPORT: a_report,
+    Kind.MECHANISM: a_table,
+    Kind.ATTACK: a_table,
+    Kind.CURVE: a_table,
+}

@@ -1,0 +1,98 @@
+"""Which of hideseek's own files something is, told by its content."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+
+from hideseek.errors import TraceError
+
+HEAD = 2**16  # bytes that are looked at
+PARQUET = b"PAR1"
+FLEET, LABELS = "fleet.json", "labels.parquet"
+REPORT = b'<meta name="generator" content="hideseek">'  # in the head of every report
+
+
+class Kind(StrEnum):
+    """A kind of file that hideseek writes, in words."""
+
+    PROFILE = "profile"
+    CODEBOOK = "codebook"
+    PLAN = "plan"
+    STATE = "device state"
+    FLEET = "fleet folder"
+    LABELS = "labels of a fleet"
+    REPORT = "report"
+    MECHANISM = "mechanism table"
+    ATTACK = "attack table"
+    CURVE = "curve table"
+
+
+# how the JSON documents, and the first line of the tables, begin
+DOCUMENTS = {Kind.PROFILE: b'"hideseek_profile"', Kind.STATE: b'"hideseek_state"'}
+SEALED = {Kind.CODEBOOK: rb"{\"hideseek_codebook\":", Kind.PLAN: rb"{\"hideseek_plan\":"}
+TABLES = {Kind.MECHANISM: b"known_", Kind.ATTACK: b"release_", Kind.CURVE: b"budget,privacy,bound,"}
+IN_FLEET, IN_LABELS = b'"schema"', b"privacy_metric"
+
+
+def kind_of(path: str | os.PathLike[str]) -> Kind:
+    """The kind of one of our files or folders; nothing about it is verified yet.
+
+    >>> Path("me.state").write_text('{"seal":"00","hideseek_state":2}')
+    32
+    >>> str(kind_of("me.state"))
+    'device state'
+    >>> kind_of(".")
+    Traceback (most recent call last):
+    hideseek.errors.TraceError: . is none of hideseek's files: profile, codebook, plan, device state, fleet folder, \
+labels of a fleet, report, mechanism table, attack table, curve table. Traces are read by 'hideseek learn'.
+    """
+    file = Path(path)
+    try:
+        if file.is_dir():
+            found = folder_kind(file)
+        else:
+            with file.open("rb") as stream:
+                head = stream.read(HEAD)
+                found = content_kind(head) or (labels_kind(file) if head.startswith(PARQUET) else None)
+    except (OSError, ValueError) as error:  # a name that no file can have
+        raise TraceError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    if found is None:
+        known = ", ".join(Kind)
+        raise TraceError(f"{file} is none of hideseek's files: {known}. Traces are read by 'hideseek learn'.")
+    return found
+
+
+def folder_kind(folder: Path) -> Kind | None:
+    """A folder that a fleet or a report wrote."""
+    if (folder / FLEET).is_file():
+        return Kind.FLEET
+    page = folder / "report.html"
+    return Kind.REPORT if page.is_file() and kind_of(page) is Kind.REPORT else None
+
+
+def content_kind(head: bytes) -> Kind | None:
+    """The kind of a file that begins like this.
+
+    >>> str(content_kind(b'"known_0","known_0_latitude"'))
+    'mechanism table'
+    """
+    start = head.lstrip()
+    if start.startswith(b"{"):
+        if IN_FLEET in head and b'"hideseek"' in head:
+            return Kind.FLEET
+        return next((kind for kind, word in DOCUMENTS.items() if word in head[:200]), None)
+    if start.startswith(b"<!doctype html>"):
+        return Kind.REPORT if REPORT in head else None
+    if head[8:9] == b"{":  # after the length of the header
+        return next((kind for kind, word in SEALED.items() if word in head[:100]), None)
+    columns = start[:100].replace(b'"', b"")
+    return next((kind for kind, word in TABLES.items() if columns.startswith(word)), None)
+
+
+def labels_kind(file: Path) -> Kind | None:
+    """Whether a Parquet file holds the labels of a fleet."""
+    with file.open("rb") as stream:  # the names of the columns stand at the end
+        stream.seek(max(0, file.stat().st_size - HEAD))
+        return Kind.LABELS if IN_LABELS in stream.read(HEAD) else None

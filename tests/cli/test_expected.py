@@ -1,0 +1,62 @@
+"""Long work says how long it will take, and short work says nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from hideseek import MarkovProfile, Places, save_profile
+from hideseek.cli import expected
+
+REGIONS = Places([46.50, 46.51], [6.50, 6.52])
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that a test sets."""
+    now = [0.0]
+    monkeypatch.setattr(expected.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_the_rest_of_a_fleet_is_told_once_when_the_pace_is_known(clock, capsys):
+    heard = []
+    tell = expected.Telling(lambda *news: heard.append(news), "users")
+    for when, news in (
+        (0, ("reading", 3, 0)),
+        (5, ("users", 10, 100)),  # ten were done by an earlier run
+        (65, ("users", 11, 100)),
+        (66, ("users", 12, 100)),
+    ):
+        clock[0] = when
+        tell(*news)
+    # a minute for one user, and 89 are left
+    assert capsys.readouterr().err.split("\n")[:-1] == ["note: about 89 minutes, if the machine is idle"]
+    assert [news[0] for news in heard] == ["reading", "users", "users", "users"]
+
+
+def test_what_is_soon_done_says_nothing(clock, capsys):
+    tell = expected.Telling(lambda *_: None, "users")
+    for when, done in ((0, 0), (1, 1), (2, 2)):
+        clock[0] = when
+        tell("users", done, 5)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", ["design", "plan", "compare"])
+def test_long_work_is_told_before_it_starts(run, tmp_path, monkeypatch, command):
+    """With 30 seconds made so short that everything is long, and nothing done."""
+    save_profile(MarkovProfile.from_matrix([[0.6, 0.4], [0.3, 0.7]], REGIONS), tmp_path / "me.json")
+    monkeypatch.setattr(expected, "LONG", 0)
+    target = {
+        "design": "designing.designer.design",
+        "plan": "planning.training.plan",
+        "compare": "experiments.comparison.compare",
+    }
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"hideseek.{target[command]}", interrupted)
+    status, _, err = run(command, "me.json")
+    assert status == 130
+    assert "note: less than a minute" in err

@@ -1,0 +1,201 @@
+"""inspect, evaluate and expose: any of our files is known by its content."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hideseek import MarkovProfile, Places, load_profile, save_profile
+from hideseek.adversary import attack
+from hideseek.codebook.codebook import Codebook
+from hideseek.storage.kinds import Kind
+
+HERE = ("--latitude", "46.5", "--longitude", "6.5", "--at", "2026-01-05T08:00:00+00:00")
+REGIONS = Places([46.50, 46.51, 46.53], [6.50, 6.52, 6.55])
+CHAIN = [[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]
+OLD = Path(__file__).parents[1] / "data" / "0.1.0"
+
+
+@pytest.fixture
+def files(run, tmp_path):
+    """One of each of our files."""
+    save_profile(MarkovProfile.from_matrix(CHAIN, REGIONS), tmp_path / "me.json")
+    quick = ("--walks", "2", "--accesses", "100", "--outlook", "plain")
+    for words in (
+        ("design", "me.json", "--budget", "30%", "--out", "me.hideseek"),
+        ("plan", "me.json", "--out", "me.plan", *quick),
+        ("solve", "me.json", "--out", "table.csv", "--attack", "attack.csv"),
+        ("curve", "me.json", "--points", "4", "--out", "curve.csv"),
+        ("expose", "me.hideseek", "--state", "me.state", *HERE),
+        ("expose", "me.plan", "--state", "live.state", *HERE),
+    ):
+        status, _, err = run(*words)
+        assert status == 0, err
+    return {
+        Kind.PROFILE: "me.json",
+        Kind.CODEBOOK: "me.hideseek",
+        Kind.PLAN: "me.plan",
+        Kind.MECHANISM: "table.csv",
+        Kind.ATTACK: "attack.csv",
+        Kind.CURVE: "curve.csv",
+        Kind.STATE: "me.state",
+    }
+
+
+def test_inspect_knows_what_every_command_writes(run, files, undisturbed):
+    files |= {Kind.FLEET: undisturbed, Kind.LABELS: undisturbed / "labels.parquet"}
+    renamed = Path("whatever.bin")
+    for kind, name in files.items():
+        if Path(name).is_file():  # what a file is called does not matter
+            renamed.write_bytes(Path(name).read_bytes())
+            name = renamed
+        status, out, err = run("inspect", name, "--json")
+        assert status == 0, err
+        assert json.loads(out)["kind"] == str(kind)
+        status, out, err = run("inspect", name)
+        assert status == 0, err
+        assert len(out) > 100
+
+
+def test_the_facts_of_each_file_are_those_that_are_in_it(run, files, undisturbed):
+    def facts(name):
+        return json.loads(run("inspect", name, "--json")[1])
+
+    profile = load_profile("me.json")
+    assert facts("me.json")["busiest"][0]["share"] == profile.stationary.max()
+    plan = facts("me.plan")
+    assert plan["places"] == 3
+    assert plan["bound"] > 0
+    book = Codebook.load("me.hideseek")
+    state, live = facts("me.state"), facts("live.state")
+    assert (state["of"], state["sha256"]) == ("codebook", book.sha256)
+    assert (live["of"], live["accesses"], live["withheld"]) == ("plan", 1, 0)
+    assert facts("curve.csv")["rows"] == 4
+    fleet = facts(undisturbed)
+    assert (fleet["users"], fleet["codebooks"], fleet["job"]["grid"]) == (4, 4, [1, 2])
+    assert facts(undisturbed / "fleet.json") == fleet | {"file": str(undisturbed / "fleet.json")}
+
+
+def test_no_true_place_is_shown_of_a_state(run, tmp_path):
+    """The state holds the true places that later draws look at, and what is believed."""
+    state = {"hideseek_state": 1, "sha256": "ab", "last": 7, "release": 0, "reason": "", "belief": [0.125, 0.875]}
+    (tmp_path / "s").write_text(json.dumps(state | {"places": {"7": 4321}, "run": {"accesses": 5, "privacy": 0.625}}))
+    for options in ([], ["--json"]):
+        status, out, err = run("inspect", "s", *options)
+        assert status == 0, err
+        assert "5" in out
+        for secret in ("4321", "0.125", "0.875", "0.625"):
+            assert secret not in out
+
+
+def test_files_of_the_first_version_are_explained_too(run):
+    for name, kind in (
+        ("profile.json", "profile"),
+        ("codebook.hideseek", "codebook"),
+        ("plan.plan", "plan"),
+        ("device.state", "device state"),
+        ("live.state", "device state"),
+    ):
+        status, out, err = run("inspect", OLD / name, "--json")
+        assert status == 0, err
+        assert json.loads(out)["kind"] == kind
+
+
+def test_a_report_is_known_as_a_page_and_as_a_folder(run, files):
+    words = ("--accesses", "2", "--walks", "2", "--workers", "1", "--privacy", "hamming", "--quality", "hamming")
+    assert run("compare", "me.json", *words, "--out", "rivals")[0] == 0
+    for name in ("rivals", "rivals/report.html"):
+        status, out, err = run("inspect", name, "--json")
+        assert status == 0, err
+        told = json.loads(out)
+        assert told["kind"] == "report"
+        assert told["title"]
+        assert told["title"] in run("inspect", name)[1].replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"a,b\n1,2\n",
+        b"PAR1",
+        b"PAR1" + b"x" * 99,
+        b"\x08\0\0\0\0\0\0\0{}      ",
+        b"<!doctype html>",
+        b"\0" * 99,
+    ],
+)
+def test_what_is_none_of_ours_is_refused_with_a_list_of_what_is(run, tmp_path, content):
+    (tmp_path / "other").write_bytes(content)
+    for words in (["inspect", "other"], ["expose", "other", "--state", "s", *HERE], ["inspect", "."]):
+        status, out, _ = run(*words, "--json")
+        assert status == 2
+        told = json.loads(out)
+        assert told["error"] == "TraceError"
+        assert all(str(kind) in told["message"] for kind in Kind)
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"hideseek_state":2}',
+        b'{"seal":"0","hideseek_state":2,"sha256":"x","last":1}',
+        b'{"hideseek_state":"a","last":[]}',
+    ],
+)
+def test_a_damaged_state_is_told(run, tmp_path, content):
+    (tmp_path / "s").write_bytes(content)
+    status, out, _ = run("inspect", "s", "--json")
+    assert status == 2
+    assert json.loads(out)["error"] == "StateError"
+
+
+def test_a_damaged_fleet_is_told(run, tmp_path):
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all" / "fleet.json").write_bytes(b'{"schema":')
+    status, out, _ = run("inspect", "all", "--json")
+    assert (status, json.loads(out)["error"]) == (2, "TraceError")
+    (tmp_path / "all" / "fleet.json").write_bytes(b'{"schema": 2, "hideseek": "0.2.0"}')
+    (tmp_path / "all" / "labels.parquet").write_bytes(b"PAR1 privacy_metric PAR1")
+    status, out, _ = run("inspect", "all", "--json")
+    assert (status, json.loads(out)["error"]) == (2, "TraceError")
+
+
+def test_expose_knows_which_options_go_with_which_file(run, files):
+    for words, said in (
+        (("me.plan", "--restart"), "given with a codebook only"),
+        (("me.plan", "--ahead", "46.5,6.5"), "given with a codebook only"),
+        (("me.hideseek", "--floor", "1"), "given with a plan only"),
+        (("me.json",), "a codebook or a plan"),
+    ):
+        status, out, _ = run("expose", *words, "--state", "new", *HERE, "--json")
+        assert status == 2
+        assert said in json.loads(out)["message"]
+    assert not Path("new").exists()
+    label = json.loads(run("expose", "me.plan", "--state", "new", *HERE, "--json")[1])["label"]
+    assert label["accesses"] == 1
+
+
+def test_evaluate_as_somebody_who_believes_another_profile(run, files, tmp_path):
+    other = MarkovProfile.from_matrix(np.full((3, 3), 1 / 3), REGIONS)
+    save_profile(other, tmp_path / "other.json")
+    words = ("evaluate", "me.hideseek", "me.json", "--accesses", "4")
+    known = json.loads(run(*words, "--json")[1])
+    status, out, err = run(*words, "--as", "other.json", "--json")
+    assert status == 0, err
+    misled = json.loads(out)
+    assert ("believes" in known, misled["believes"]) == (False, "other.json")
+    book, profile = Codebook.load("me.hideseek"), load_profile("me.json")
+    for name in ("window", "filter", "smoother", "viterbi", "predictor"):
+        assert misled[name] == attack(book, profile, adversary=name, accesses=4, believes=load_profile("other.json"))
+    assert misled["filter"] > known["filter"]
+    assert "believe other.json" in " ".join(run(*words, "--as", "other.json")[1].split())
+    save_profile(MarkovProfile.from_matrix(CHAIN, Places([1, 2, 3], [1, 2, 3])), tmp_path / "far.json")
+    status, out, _ = run(*words, "--as", "far.json", "--json")
+    assert status == 2
+    assert "'believes' parameter of evaluate" in json.loads(out)["message"]
