@@ -2,6 +2,6 @@
 
 # made by hideseek for its users, and only kept: what stands in them is what was put there
 RESULTS = {
-    *("Answer", "Comparison", "Curve", "Estimate", "Fleet", "Foresight", "Label", "LeastLoss", "LiveLabel"),
+    *("Answer", "Comparison", "Coverage", "Curve", "Estimate", "Fleet", "Foresight", "Label", "LeastLoss", "LiveLabel"),
     *("ReadReport", "Reproduction", "Solution", "Study", "Certificate", "Claim"),
 }
