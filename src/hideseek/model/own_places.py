@@ -137,6 +137,8 @@ def found_places(moments: Moments, about: int, width: float, zone: tzinfo, areas
     ]
     points = on_ground(moments.point)
     tiles = travel_cells(points[ways(stays, discs)], max(about - len(found), 1), width)
+    if not discs and not tiles:
+        raise broken_rule("traces", "places_of", "on the map, which ends at 85 degrees north and south", "none there")
     whole = StayMap(tuple(discs), tiles)
     seen = set(whole.locate(*points.T).tolist())
     return StayMap(whole.discs, tuple(tile for k, tile in enumerate(tiles, start=len(discs)) if k in seen))
@@ -160,10 +162,15 @@ def stayed_at(moments: Moments, stays: Stays, reach: float, taken: Sequence[Disc
         left &= ~own
         left[seed] = False
         here = within(moments.point, centre, reach)
-        returns = len(np.unique(stays.start[own] // A_DAY)) >= fewest
-        if returns and (stays.of[here] >= 0).mean() >= STAYING:
+        if len(days_of(stays, own)) >= fewest and (stays.of[here] >= 0).mean() >= STAYING:
             places.append(StayedAt(centre, np.flatnonzero(own), int(time[own].sum())))
     return sorted(places, key=lambda place: (-place.time, *place.centre))
+
+
+def days_of(stays: Stays, chosen: BoolArray) -> set[int]:
+    """The days (UTC) that some stays touch: a night counts as two."""
+    spans = zip(stays.start[chosen] // A_DAY, (stays.end[chosen] - 1) // A_DAY, strict=True)
+    return {int(day) for first, last in spans for day in range(first, last + 1)}
 
 
 def within(points: FloatArray, centre: FloatArray, radius: float) -> BoolArray:
@@ -209,7 +216,7 @@ def hours_at(places: list[StayedAt], stays: Stays, zone: tzinfo, hours: tuple[in
     length = stays.end - stays.start
     stay = np.repeat(np.arange(len(stays)), length)
     time = np.arange(len(stay)) + np.repeat(stays.start - (np.cumsum(length) - length), length)
-    local = (pd.Timestamp(0, tz="UTC") + pd.to_timedelta(time * MOMENT.total_seconds(), unit="s")).tz_convert(zone)
+    local = pd.DatetimeIndex((MOMENT * time).astype("M8[s]"), tz="UTC").tz_convert(zone)
     counted = (local.hour >= hours[0]) & (local.hour < hours[1]) & (local.day_of_week < weekdays)
     return np.bincount(where[stay[counted]], minlength=len(places) + 1)
 
@@ -301,7 +308,7 @@ def coverage(traces: pd.DataFrame, regions: Regions) -> Coverage:
         largest=largest,
         fixes=len(table),
         outside=float((place < 0).mean()),
-        hours=len(moments) * MOMENT.total_seconds() / 3600,
+        hours=len(moments) * MOMENT / 3600,
         days=len(np.unique(moments.time // A_DAY)),
     )
 

@@ -11,8 +11,8 @@ from hideseek.model.regions import in_space
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.limits import refuse_if_too_large
 
-MOMENT = pd.Timedelta("5min")
-A_DAY = pd.Timedelta("1D") // MOMENT  # moments
+MOMENT = 300  # seconds
+A_DAY = 86_400 // MOMENT  # moments
 REACH = 150.0  # metres from the middle of a stay within which the person stays
 SHORTEST = 4  # moments that make a stay: twenty minutes
 AWAY = 2  # moments elsewhere that do not end a stay: a wild fix, or a way around the house
@@ -88,7 +88,8 @@ def moments_of(table: pd.DataFrame) -> Moments:
 
 def moment_of(times: pd.Series[pd.Timestamp]) -> IntArray:
     """Which five minutes since 1970."""
-    return np.asarray((times - pd.Timestamp(0, tz="UTC")) // MOMENT, dtype=np.int64)
+    seconds = times.dt.tz_localize(None).to_numpy().astype("M8[s]")  # nanoseconds would end in the year 2262
+    return np.asarray(seconds.astype(np.int64) // MOMENT)
 
 
 def stays_of(moments: Moments) -> Stays:
