@@ -57,7 +57,9 @@ def test_a_table_without_a_report_is_taken():
     assert local_zone(table)[0].utcoffset(NOON) == timedelta(0)
 
 
-@pytest.mark.parametrize("name", ["", "Mars/Base", "../etc/passwd", "/etc/passwd", "a\0b", "x" * 5000, "Europe", "\ud800"])
+@pytest.mark.parametrize(
+    "name", ["", "Mars/Base", "../etc/passwd", "/etc/passwd", "a\0b", "x" * 5000, "Europe", "\ud800"]
+)
 def test_a_name_that_is_no_zone_is_refused(name):
     with pytest.raises(ParameterError, match="IANA"):
         local_zone(fixes(6.6), name)
