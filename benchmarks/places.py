@@ -6,7 +6,7 @@ python -m benchmarks.places cabs/ --people 12     the first twelve people of a f
 Near: the share of the time of the stays at a place that is within 300 m of the place's centre, from fix to fix; and
 the same share of the time of all stays, those included that were too rare to become a place of their own.
 Agree: places are learned from the even days and from the odd ones, and both put every five minutes of all days
-somewhere: the adjusted Rand index of the two.
+somewhere: the adjusted Rand index of the two. With --seed, from two random halves of the days.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class Measured:
     agree: float
 
 
-def measured(traces: pd.DataFrame, timezone: str | None = None) -> Measured:
+def measured(traces: pd.DataFrame, timezone: str | None = None, seed: int | None = None) -> Measured:
     """The numbers of one person."""
     places, moments = places_of(traces, timezone=timezone), moments_of(traces)
     stays = stays_of(moments)
     zone, _ = local_zone(traces, timezone)
-    halves = [places_of(half, timezone=timezone) for half in by_parity(traces, zone)]
+    halves = [places_of(half, timezone=timezone) for half in two_halves(traces, zone, seed)]
     points = on_ground(moments.point).T
     first, second = (half.locate(*points) for half in halves)
     return Measured(
@@ -67,10 +67,14 @@ def measured(traces: pd.DataFrame, timezone: str | None = None) -> Measured:
     )
 
 
-def by_parity(traces: pd.DataFrame, zone: tzinfo) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The fixes of the even days, and those of the odd ones, of the local calendar."""
+def two_halves(traces: pd.DataFrame, zone: tzinfo, seed: int | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The fixes of the even days of the local calendar and those of the odd ones, or of random halves of the days."""
     day = traces["tracked_at"].dt.tz_convert(zone).dt.tz_localize(None).to_numpy().astype("M8[D]").astype("int64")
-    return traces[day % 2 == 0], traces[day % 2 == 1]
+    days = np.unique(day)
+    even = day % 2 == 0
+    if seed is not None:
+        even = np.isin(day, np.random.default_rng(seed).permutation(days)[: len(days) // 2])
+    return traces[even], traces[~even]
 
 
 def nearness(traces: pd.DataFrame, moments: Moments, places: StayMap) -> tuple[float, float]:
@@ -139,8 +143,9 @@ def main() -> None:
     parser.add_argument("data", nargs="?", help="a folder of traces; by default a synthetic city")
     parser.add_argument("--people", type=int, default=10, help="how many of them")
     parser.add_argument("--timezone", help="the IANA name of their time zone")
+    parser.add_argument("--seed", type=int, help="random halves of the days, by this seed; by default even and odd")
     options = parser.parse_args()
-    found = [measured(own, options.timezone) for own in people_of(options.data, options.people)]
+    found = [measured(own, options.timezone, options.seed) for own in people_of(options.data, options.people)]
     rows = [
         [str(k), str(one.places), str(one.stays), *(f"{100 * x:.1f} %" for x in (one.staying, one.near, one.near_all)),
          f"{one.agree:.3f}"]

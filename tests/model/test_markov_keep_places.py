@@ -21,7 +21,7 @@ def walk(*places):
     )
 
 
-def test_unvisited_places_together_count_as_one_step_from_the_usual_place_and_back():
+def test_unvisited_places_together_count_as_one_step_from_the_usual_place():
     """0 0 1 0, closed: from 0 twice to 0 and once to 1. Places 2 to 4 have a third of a step each."""
     profile = MarkovProfile.fit(walk(0, 0, 1, 0), PLACES, keep_places=True)
     third = 1 / 3

@@ -60,7 +60,7 @@ def test_many_points_are_located_as_one_by_one():
     assert set(together) == {-1, 0, 1, 2, 3, 4}
 
 
-def test_discs_of_any_size_go_before_tiles_and_earlier_ones_before_later_ones():
+def test_discs_go_before_tiles_and_earlier_discs_before_later_ones():
     between = (46.521, 6.57)  # 111 m from both centres
     assert MAP.locate(*between).tolist() == [0]
     assert StayMap((WORK, HOME), TILES).locate(*between).tolist() == [0]

@@ -63,7 +63,7 @@ def test_a_wild_fix_and_wild_minutes_do_not_end_a_stay():
     steady = [(minute, 0) for minute in range(60)]
     assert found(*((m, 50_000 if m == 30 else d) for m, d in steady)) == [(0, 60, 0)]
     assert found(*((m, 50_000 if 30 <= m < 40 else d) for m, d in steady)) == [(0, 60, 0)]
-    assert found(*((m, 50_000 if 30 <= m < 45 else d) for m, d in steady)) == [(0, 30, 0), (45, 60, 0)][:1]
+    assert found(*((m, 50_000 if 30 <= m < 45 else d) for m, d in steady)) == [(0, 30, 0)]
 
 
 def test_a_silence_of_a_night_belongs_to_the_stay_and_one_of_a_day_does_not():
@@ -103,7 +103,7 @@ def test_noise_and_sampling_do_not_hide_a_stay(seed, every):
     assert abs(north) <= 60
 
 
-def test_the_stays_of_a_synthetic_person_are_where_the_person_lives_works_and_goes():
+def test_stays_of_a_synthetic_person_are_where_the_person_lives_and_goes():
     (anna,) = city_people(people=1, seed=3)
     moments = moments_of(synthetic_city(people=1, days=7, seed=3))
     stays = stays_of(moments)
