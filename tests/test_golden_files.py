@@ -17,6 +17,8 @@ from hideseek.planning import BeliefGame
 GOLDEN = Path(__file__).parent / "golden"
 HOMES = hs.Places([46.5, 46.75], [6.5, 6.75])
 COMMUTER = hs.MarkovProfile.from_matrix([[0.75, 0.25], [0.25, 0.75]], HOMES)
+STAYS = hs.model.StayMap((hs.model.Disc("home", latitude=46.5, longitude=6.5, radius=200.0),), ((4, 9, 5),))
+COIN_OF_STAYS = hs.MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], STAYS)
 COIN = hs.MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], HOMES)
 
 
@@ -32,7 +34,12 @@ def without_solver(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "profile", "budget"), [("truthful.hideseek", COMMUTER, 0.0), ("coin.hideseek", COIN, 0.125)]
+    ("name", "profile", "budget"),
+    [
+        ("truthful.hideseek", COMMUTER, 0.0),
+        ("coin.hideseek", COIN, 0.125),
+        ("stays.hideseek", COIN_OF_STAYS, 0.125),  # since 0.3
+    ],
 )
 def test_a_codebook_has_the_bytes_that_it_always_had(name, profile, budget, tmp_path):
     scenario = hs.Scenario.past_present(1)

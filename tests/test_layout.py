@@ -41,7 +41,7 @@ def test_a_module_a_class_and_a_function_have_a_size_that_can_be_read(path):
 
 
 # tests of no single module: the whole package, what measures it, and the command line as one program
-OF_NO_MODULE = ("tests/test_*.py", "tests/benchmarks/test_benchmarks.py", "tests/cli/test_main.py")
+OF_NO_MODULE = ("tests/test_*.py", "tests/benchmarks/test_*.py", "tests/cli/test_main.py")
 
 
 @pytest.mark.parametrize("path", TESTS, ids=named)

@@ -2,7 +2,7 @@
 
 # made by hideseek for its users, and only kept: what stands in them is what was put there
 RESULTS = {
-    *("Answer", "Comparison", "Curve", "Estimate", "Fleet", "Foresight", "Label", "LeastLoss", "LiveLabel"),
+    *("Answer", "Comparison", "Coverage", "Curve", "Estimate", "Fleet", "Foresight", "Label", "LeastLoss", "LiveLabel"),
     "MapPage",
     *("ReadReport", "Reproduction", "Solution", "Study", "Certificate", "Claim"),
 }

@@ -22,6 +22,7 @@ from hideseek import HideseekError, ParameterError, baselines
 from hideseek.errors import OutputError
 from hideseek.util.limits import refuse_if_too_large
 from tests.support.fleets import JOB
+from tests.support.place_calls import place_calls
 from tests.support.public_names import RESULTS
 
 WRONG = (None, object(), "text", b"x", -1, 1.5, [], {}, [None], lambda: None, np.array(["a"]), float("nan"))
@@ -162,7 +163,8 @@ def calls(folder):
         ),
         "MarkovProfile.fit": (
             hs.MarkovProfile.fit,
-            {"traces": TRACES, "regions": t.grid, "step": "5min", "order": 1, "close": True, "smoothing": 0.0},
+            {"traces": TRACES, "regions": t.grid, "step": "5min", "order": 1, "close": True, "smoothing": 0.0}
+            | {"keep_places": True},
         ),
         "MarkovProfile.following": (t.profile.following, {"past": np.array([[0]]), "time": 1}),
         "MarkovProfile.from_matrix": (
@@ -403,7 +405,7 @@ def calls(folder):
         "baselines.truth": (baselines.truth, {"game": t.game}),
         "baselines.uniform_squares": (baselines.uniform_squares, {"points": points, "half_side": 50.0}),
         "baselines.with_distortion": (baselines.with_distortion, {"setting": t.setting, "epsilon": 0.01}),
-    }
+    } | place_calls(TRACES, t.grid)
 
 
 def public():

@@ -1,5 +1,9 @@
 from .geodesy import distances as distances
 from .markov import MarkovProfile as MarkovProfile
+from .own_places import Coverage as Coverage
+from .own_places import coverage as coverage
+from .own_places import coverage_warnings as coverage_warnings
+from .own_places import places_of as places_of
 from .periodic import PeriodicProfile as PeriodicProfile
 from .profile import Profile as Profile
 from .regions import Grid as Grid
@@ -7,10 +11,14 @@ from .regions import Hexagons as Hexagons
 from .regions import Places as Places
 from .regions import Regions as Regions
 from .scenario import Scenario as Scenario
+from .stay_map import Disc as Disc
+from .stay_map import StayMap as StayMap
 from .trajectories import Trajectories as Trajectories
 from .trajectories import possible_trajectories as possible_trajectories
 
 __all__ = [
+    "Coverage",
+    "Disc",
     "Grid",
     "Hexagons",
     "MarkovProfile",
@@ -19,7 +27,11 @@ __all__ = [
     "Profile",
     "Regions",
     "Scenario",
+    "StayMap",
     "Trajectories",
+    "coverage",
+    "coverage_warnings",
     "distances",
+    "places_of",
     "possible_trajectories",
 ]

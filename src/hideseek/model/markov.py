@@ -105,6 +105,7 @@ class MarkovProfile(LearnedProfile):
         order: int = 1,
         close: bool = True,
         smoothing: float = 0.0,
+        keep_places: bool = False,
     ) -> MarkovProfile:
         """Learn a chain of some order from traces, over the places that were visited.
 
@@ -113,7 +114,7 @@ class MarkovProfile(LearnedProfile):
         traces : pandas.DataFrame
             The fixes of a person, as :func:`hideseek.read_traces` gives them.
         regions : Regions
-            The map; only regions that were visited become places.
+            The map; only regions that were visited become places, unless ``keep_places``.
         step : str
             The length of a time step, which has one place: that of its first fix.
         order : int
@@ -123,11 +124,14 @@ class MarkovProfile(LearnedProfile):
             before them, and the end leads back to the start. With False, missing steps interrupt.
         smoothing : float
             The share of every move, >= 0 and < 1, that goes anywhere the person goes.
+        keep_places : bool
+            Keep all regions, so that profiles of different days are over the same places. Those that were not visited
+            count as one step, together: a way there and back from where the person is most often.
 
         Returns
         -------
         MarkovProfile
-            The chain over the visited regions.
+            The chain over the visited regions, or over all.
 
         Raises
         ------
@@ -144,12 +148,8 @@ class MarkovProfile(LearnedProfile):
         np.float64(1.0)
         """
         owner = "MarkovProfile.fit"
-        if whole_number(order, "order", owner) > HIGHEST_ORDER:
-            raise broken_rule("order", owner, f"an integer from 1 to {HIGHEST_ORDER}", order)
-        smoothing = scalar(smoothing, "smoothing", owner, "a share, >= 0 and < 1")
-        if smoothing >= 1:
-            raise broken_rule("smoothing", owner, "a share, >= 0 and < 1", smoothing)
-        visited, walks = walks_through(traces, regions, step, owner)
+        order = whole_number(order, "order", owner, most=HIGHEST_ORDER)
+        visited, walks = walks_through(traces, regions, step, owner, keep_places)
         states, kernel = counted_kernel(walks, len(visited), order, close, smoothing, owner)
         try:
             return profile_from_kernel(states, kernel, regions.keep(visited), step, "traces", owner)
@@ -219,12 +219,17 @@ def counted_kernel(
     walks: Sequence[Walk], places: int, order: int, close: bool, smoothing: float, owner: str
 ) -> tuple[IntArray, FloatArray]:
     """The states of a chain of some order and the transitions between them, [state, place], as walks make them."""
+    smoothing = scalar(smoothing, "smoothing", owner, "a share, >= 0 and < 1")
+    if smoothing >= 1:
+        raise broken_rule("smoothing", owner, "a share, >= 0 and < 1", smoothing)
     moves = np.vstack([moves_of(walk, order, close) for walk in walks])
     if not len(moves):
         hint = "Use a longer 'step', a lower 'order', or close=True."
         raise broken_rule("traces", owner, f"traces with {order + 1} steps in a row", "none", hint)
     if places**order >= 2**62:
         raise broken_rule("order", owner, f"low enough to number the tuples of {places} places", order)
+    visits = np.bincount(np.concatenate([place for place, _ in walks]), minlength=places).astype(np.float64)
+    moves, weight = with_unvisited(moves, visits)
     if smoothing and order > 1:
         what = f"a smoothed chain of order {order} over {places} places"
         refuse_if_too_large(8 * places ** (order + 1), what, parameter="order")
@@ -233,14 +238,32 @@ def counted_kernel(
         states = np.unique(np.vstack([moves[:, :-1], moves[:, 1:]]), axis=0)
     refuse_large_chain(len(states), places, len(states) * places if smoothing else len(moves), "regions, order")
     kernel = np.zeros((len(states), places))
-    np.add.at(kernel, (state_index(states, moves[:, :-1], places), moves[:, -1]), 1.0)
+    np.add.at(kernel, (state_index(states, moves[:, :-1], places), moves[:, -1]), weight)
     total = kernel.sum(axis=1, keepdims=True)
     kernel = np.divide(kernel, total, out=kernel, where=total > 0)
     if smoothing:
-        anywhere = np.bincount(np.concatenate([place for place, _ in walks]), minlength=places)
         share = np.where(total > 0, smoothing, 1.0)
-        kernel = (1 - share) * kernel + share * anywhere / anywhere.sum()
+        kernel = (1 - share) * kernel + share * visits / visits.sum()
     return states, kernel
+
+
+def with_unvisited(moves: IntArray, visits: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Moves and their weights, with ways from the most frequent state to places that were not visited, and back.
+
+    All of these places together count as one visit, also in ``visits``.
+    """
+    never = np.flatnonzero(visits == 0)
+    weight = np.ones(len(moves))
+    if not len(never):
+        return moves, weight
+    states, count = np.unique(moves[:, :-1], axis=0, return_counts=True)
+    usual = states[count.argmax()]
+    visits[never] = 1 / len(never)
+    there = [
+        moves_of((np.r_[usual, place, usual], np.arange(2 * len(usual) + 1)), len(usual), False) for place in never
+    ]
+    extra = np.vstack(there)
+    return np.vstack([moves, extra]), np.r_[weight, np.full(len(extra), 1 / len(never))]
 
 
 def state_index(states: IntArray, vectors: IntArray, places: int) -> IntArray:

@@ -53,7 +53,7 @@ class Regions(Protocol):
         ...
 
 
-class _ByCentre:
+class ByCentre:
     """What every kind of region has from its centres."""
 
     centres: FloatArray
@@ -81,7 +81,7 @@ class _ByCentre:
 
 @checked
 @dataclass(frozen=True, repr=False)
-class Grid(_ByCentre):
+class Grid(ByCentre):
     """Equal cells between latitudes and longitudes, numbered from the south-west, row by row to the north.
 
     Parameters
@@ -188,7 +188,7 @@ class Grid(_ByCentre):
 
 @checked
 @dataclass(frozen=True, repr=False)
-class Places(_ByCentre):
+class Places(ByCentre):
     """Arbitrary points; every location belongs to the nearest one.
 
     Parameters
@@ -247,7 +247,7 @@ class Places(_ByCentre):
 
 @checked
 @dataclass(frozen=True, repr=False)
-class Hexagons(_ByCentre):
+class Hexagons(ByCentre):
     """H3 cells (extra ``geo``).
 
     Parameters
@@ -337,6 +337,14 @@ def in_space(latitudes: FloatArray, longitudes: FloatArray) -> FloatArray:
             radius * (1 - eccentricity) * np.sin(phi),
         ]
     )
+
+
+def on_ground(points: FloatArray) -> FloatArray:
+    """Latitude and longitude of points near the ellipsoid, [point, 2]: the inverse of :func:`in_space`."""
+    x, y, z = points
+    eccentricity = FLATTENING * (2 - FLATTENING)  # squared
+    degrees: FloatArray = np.degrees(np.c_[np.arctan2(z, (1 - eccentricity) * np.hypot(x, y)), np.arctan2(y, x)])
+    return degrees
 
 
 def checked_points(latitude: npt.ArrayLike, longitude: npt.ArrayLike, owner: str) -> tuple[FloatArray, FloatArray]:

@@ -14,8 +14,13 @@ from hideseek.util.time_steps import checked_step
 Walk = tuple[IntArray, IntArray]  # places, and the number of the step at which each was visited
 
 
-def walks_through(traces: pd.DataFrame, regions: Regions, step: str, owner: str) -> tuple[list[int], list[Walk]]:
-    """One place per step for every user: which regions were visited, and the walks through them, renumbered."""
+def walks_through(
+    traces: pd.DataFrame, regions: Regions, step: str, owner: str, keep_places: bool = False
+) -> tuple[list[int], list[Walk]]:
+    """One place per step for every user: which regions are places, and the walks through them, renumbered.
+
+    Places are the regions that were visited, or all of them.
+    """
     table = check_traces(traces, owner)
     length = checked_step(step, owner)
     region = regions.locate(table["latitude"].to_numpy(), table["longitude"].to_numpy())
@@ -27,6 +32,8 @@ def walks_through(traces: pd.DataFrame, regions: Regions, step: str, owner: str)
     steps = pd.DataFrame({"user": table["user_id"], "moment": moment, "region": region})[inside]
     steps = steps.drop_duplicates(["user", "moment"])
     visited, place = np.unique(steps["region"], return_inverse=True)
+    if keep_places:
+        visited, place = np.arange(len(regions)), steps["region"].to_numpy()
     if len(visited) < 2:
         way_out = "Use smaller regions or more of the trace: somebody who never moves has nothing to hide by moving."
         raise broken_rule("traces", owner, "traces that visit two or more places", "one only", way_out)

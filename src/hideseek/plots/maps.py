@@ -43,7 +43,9 @@ def draw_map(axes: Axes, regions: Regions, panel: Panel) -> None:
     latitude, longitude = regions.centres.T
     drawn: Collection
     if len(outlines[0]) > 1:
-        drawn = PolyCollection([corners[:, ::-1] for corners in outlines], array=panel.values)
+        # the largest first: small places lie within large ones
+        order = np.argsort([-np.ptp(corners, axis=0).prod().round(9) for corners in outlines], kind="stable")
+        drawn = PolyCollection([outlines[place][:, ::-1] for place in order], array=panel.values[order])
         axes.add_collection(drawn)
     else:
         drawn = axes.scatter(longitude, latitude, c=panel.values, s=90)

@@ -8,9 +8,11 @@ import msgspec
 
 from hideseek.errors import broken_rule
 from hideseek.model.regions import Grid, Hexagons, Places, Regions
+from hideseek.model.stay_map import Disc, StayMap
 
 LARGEST_GRID = 10**7
 OWNER = "a file"  # what the parts belong to that break a rule
+TileNumber = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
 
 
 class GridDocument(msgspec.Struct, tag="grid", forbid_unknown_fields=True):
@@ -39,7 +41,18 @@ class HexagonsDocument(msgspec.Struct, tag="hexagons", forbid_unknown_fields=Tru
     cells: list[Annotated[str, msgspec.Meta(max_length=16)]]  # 64 bits as hexadecimal digits
 
 
-RegionsDocument = GridDocument | PlacesDocument | HexagonsDocument
+class StayMapDocument(msgspec.Struct, tag="stays", forbid_unknown_fields=True):
+    """Discs, tiles as zoom, column and row, and which of them are places."""
+
+    names: list[str]
+    latitudes: list[float]
+    longitudes: list[float]
+    radii: list[float]
+    tiles: list[tuple[TileNumber, TileNumber, TileNumber]]
+    kept: list[int]
+
+
+RegionsDocument = GridDocument | PlacesDocument | HexagonsDocument | StayMapDocument
 
 
 def regions_document(regions: Regions) -> RegionsDocument:
@@ -54,7 +67,18 @@ def regions_document(regions: Regions) -> RegionsDocument:
             return PlacesDocument(list(regions.latitudes), list(regions.longitudes), list(regions.names))
         case Hexagons():
             return HexagonsDocument(list(regions.cells))
-    raise broken_rule("regions", OWNER, "a Grid, Places or Hexagons: others have no format", type(regions).__name__)
+        case StayMap():
+            every = range(len(regions.discs) + len(regions.tiles)) if regions.kept is None else regions.kept
+            return StayMapDocument(
+                [disc.name for disc in regions.discs],
+                [disc.latitude for disc in regions.discs],
+                [disc.longitude for disc in regions.discs],
+                [disc.radius for disc in regions.discs],
+                list(regions.tiles),
+                list(every),
+            )
+    rule = "a Grid, Places, Hexagons or StayMap: others have no format"
+    raise broken_rule("regions", OWNER, rule, type(regions).__name__)
 
 
 def regions_from(document: RegionsDocument) -> Regions:
@@ -81,3 +105,12 @@ def regions_from(document: RegionsDocument) -> Regions:
             return Places(document.latitudes, document.longitudes, names=tuple(document.names))
         case HexagonsDocument():
             return Hexagons(tuple(document.cells))
+        case StayMapDocument():
+            columns = (document.names, document.latitudes, document.longitudes, document.radii)
+            if len({len(column) for column in columns}) > 1:
+                raise broken_rule("stays", OWNER, "discs with a name, a centre and a radius each", "others")
+            discs = tuple(
+                Disc(name, latitude=latitude, longitude=longitude, radius=radius)
+                for name, latitude, longitude, radius in zip(*columns, strict=True)
+            )
+            return StayMap(discs, tuple(document.tiles), kept=tuple(document.kept))

@@ -1,0 +1,68 @@
+"""The clock that a person lives by, which the hours of home and work are read from."""
+
+from __future__ import annotations
+
+from datetime import timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+
+from hideseek.errors import broken_rule
+from hideseek.traces.table import check_traces
+from hideseek.util.boundary import checked
+
+DEGREES_PER_HOUR = 15
+
+
+@checked
+def local_zone(traces: pd.DataFrame, timezone: str | None = None) -> tuple[tzinfo, str]:
+    """The time zone of traces, and how it is known.
+
+    Parameters
+    ----------
+    traces : pandas.DataFrame
+        The fixes of a person, as :func:`hideseek.read_traces` gives them.
+    timezone : str, optional
+        An IANA name, such as "Europe/Zurich"; by default the offset that most times of the data had, else the one of
+        the mean longitude.
+
+    Returns
+    -------
+    tuple of (datetime.tzinfo, str)
+        The zone, and a sentence that says which it is and why.
+
+    Raises
+    ------
+    ParameterError
+        Where there is no zone of this name.
+
+    Examples
+    --------
+    >>> from hideseek.traces.city import synthetic_city
+    >>> local_zone(synthetic_city(people=1, days=1), "Europe/Zurich")[1]
+    'The time zone is Europe/Zurich, as given.'
+    >>> local_zone(synthetic_city(people=1, days=1))[1]
+    'The time zone is taken to be UTC+00:00, from the longitude.'
+    """
+    if timezone is not None:
+        try:
+            return ZoneInfo(timezone), f"The time zone is {timezone}, as given."
+        except (KeyError, ValueError, OSError):  # no such zone, no name of one, and the name of a folder
+            rule = 'the IANA name of a time zone, such as "Europe/Zurich"'
+            raise broken_rule("timezone", "local_zone", rule, repr(timezone)) from None
+    table = check_traces(traces, "local_zone")
+    minutes = getattr(table.attrs.get("report"), "utc_offset", None)
+    if minutes is not None:
+        zone = fixed(minutes)
+        return zone, f"The time zone is {zone}, as most times of the data have it."
+    turn = np.radians(table["longitude"].to_numpy())
+    mean = np.degrees(np.arctan2(np.sin(turn).mean(), np.cos(turn).mean()))  # also across the date line
+    zone = fixed(60 * round(float(mean) / DEGREES_PER_HOUR))
+    return zone, f"The time zone is taken to be {zone}, from the longitude."
+
+
+def fixed(minutes: int) -> timezone:
+    """The zone that is so many minutes ahead of UTC all year."""
+    hours, rest = divmod(abs(minutes), 60)
+    return timezone(timedelta(minutes=minutes), f"UTC{'-' if minutes < 0 else '+'}{hours:02}:{rest:02}")

@@ -1,0 +1,31 @@
+"""What the functions about places of a person take, every parameter of them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+import hideseek as hs
+
+
+def place_calls(traces: pd.DataFrame, regions: hs.Grid) -> dict[str, tuple]:
+    """By name: the function or method, and what it takes."""
+    home = hs.model.Disc("home", latitude=46.5, longitude=6.5, radius=150.0)
+    stays = hs.model.StayMap((home,), ((1, 0, 0),))
+    point = {"latitude": [46.52], "longitude": [6.57]}
+    return {
+        "Disc": (hs.model.Disc, {"name": "home", "latitude": 46.5, "longitude": 6.5, "radius": 150.0}),
+        "StayMap": (hs.model.StayMap, {"discs": (home,), "tiles": ((1, 0, 0),), "kept": (0,)}),
+        "StayMap.keep": (stays.keep, {"places": [0]}),
+        "StayMap.locate": (stays.locate, point),
+        "StayMap.nearest": (stays.nearest, point),
+        "coverage": (hs.model.coverage, {"traces": traces, "regions": regions}),
+        "coverage_warnings": (
+            hs.model.coverage_warnings,
+            {"covered": hs.model.coverage(traces, regions), "budget": 100.0},
+        ),
+        "local_zone": (hs.traces.local_zone, {"traces": traces, "timezone": None}),
+        "places_of": (
+            hs.model.places_of,
+            {"traces": traces, "about": 30, "finest": 150.0, "timezone": None, "sensitive": ()},
+        ),
+    }
