@@ -28,6 +28,7 @@ from hideseek.util.checks import whole_number
 from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
+from hideseek.util.units import amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +53,7 @@ class Label:
     loss may still exceed the budget: ``over_budget`` is the share of accesses at which it does, and
     ``worst_loss_given_all`` the largest found, which grows with the walks. ``gain`` is the share by which the filter's
     error exceeds that with the codebook beside, where there is one. ``walks`` is 0 where nothing had to be simulated,
-    and ``unit`` that of the errors.
+    ``unit`` that of the errors and ``loss_unit`` that of the losses; people are shown square metres as their root.
     """
 
     window: Estimate
@@ -72,6 +73,7 @@ class Label:
     walks: int
     gain: Estimate | None = None
     unit: str = ""
+    loss_unit: str = ""
 
     def __post_init__(self) -> None:
         in_order = (self.smoother, self.filter, self.window, Estimate(self.prior_risk))
@@ -95,17 +97,21 @@ class Label:
         return draw_label(self.errors, self.prior_risk, self.ceiling, unit=self.unit, ax=ax)
 
     def __repr__(self) -> str:
-        errors = ", ".join(f"{name}={error.in_words()}" for name, error in self.errors.items())
-        kept = f"kept={self.kept.in_words()} of ceiling={self.ceiling:.6g}, prior_risk={self.prior_risk:.6g}"
-        return f"Label({errors},\n      {kept},\n      quality_loss={self.quality_loss:.6g}, accesses={self.accesses})"
+        facts = self._facts
+        errors = ", ".join(f"{name}={facts[name]}" for name in self.errors)
+        kept = f"kept={facts['kept']} of ceiling={facts['ceiling']}, prior_risk={facts['prior_risk']}"
+        return f"Label({errors},\n      {kept},\n      quality_loss={facts['quality_loss']}, accesses={self.accesses})"
 
     def _repr_html_(self) -> str:
-        facts: dict[str, object] = {name: error.in_words() for name, error in self.errors.items()}
-        for name in ("prior_risk", "ceiling", "kept", "quality_loss", "worst_loss", "over_budget", "gain"):
-            value = getattr(self, name)
-            if value is not None:
-                facts[name] = Estimate.exactly(value).in_words()
-        return html_table("Label", facts | {"accesses": self.accesses, "walks": self.walks})
+        return html_table("Label", self._facts | {"accesses": self.accesses, "walks": self.walks})
+
+    @property
+    def _facts(self) -> dict[str, object]:
+        units = dict.fromkeys((*self.errors, "prior_risk", "ceiling"), self.unit) | {
+            "kept": "", "quality_loss": self.loss_unit, "worst_loss": self.loss_unit, "over_budget": "", "gain": ""
+        }  # fmt: skip
+        found = {name: getattr(self, name) for name in units}
+        return {name: amount(value, units[name]) for name, value in found.items() if value is not None}
 
 
 @checked
@@ -213,6 +219,7 @@ def labelled(run: Run, codebook: Codebook, walks: int, seed: int, progress: Adva
         accesses=run.accesses,
         walks=0 if enumerable(run) else walks,
         unit=codebook.privacy.unit,
+        loss_unit=codebook.quality.unit,
     )
 
 

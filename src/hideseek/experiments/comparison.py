@@ -30,13 +30,14 @@ from hideseek.baselines.rival import Rival, Setting
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.designer import design
 from hideseek.errors import CertificateError, broken_rule
+from hideseek.game.budget import budget_of
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve
 from hideseek.util.boundary import checked
-from hideseek.util.checks import scalar, whole_number
+from hideseek.util.checks import whole_number
 from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
@@ -144,7 +145,7 @@ def compare(
     *,
     privacy: MetricLike,
     quality: MetricLike,
-    budget: float,
+    budget: float | str,
     rivals: Sequence[Rival] = RIVALS,
     accesses: int = ACCESSES,
     walks: int = WALKS,
@@ -160,8 +161,9 @@ def compare(
         How the person moves; of order 1, as some rivals assume.
     privacy, quality : Metric, str or ``(places, places)`` array
         How the adversary's error and the loss of quality are measured.
-    budget : float
-        Expected loss per access that the codebook may have, in the unit of the quality metric.
+    budget : float or str
+        Expected loss per access that the codebook may have: in the unit of the quality metric, or in words such as
+        "500m" or "20%", as in :func:`hideseek.design`.
     rivals : sequence of Rival
         Mechanisms whose dials are turned until they lose as much as the codebook; all known ones by default.
     accesses, walks, seed : int
@@ -196,7 +198,7 @@ def compare(
     """
     workers = worker_count(workers, "compare")
     measure = measure_of(profile, privacy, quality, accesses, walks, seed)
-    codebook = measure.codebook(scalar(budget, "budget", "compare"), workers, progress)
+    codebook = measure.codebook(budget_of(budget, measure.setting.game, "compare"), workers, progress)
     return beside(codebook, measure, rivals, workers, progress)
 
 

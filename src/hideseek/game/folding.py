@@ -31,6 +31,7 @@ class Folded:
     guesses: IntArray
     inputs: IntArray
     releases: IntArray
+    units: tuple[str, str]
 
 
 def fold_scenario(
@@ -52,8 +53,9 @@ def fold_scenario(
     entries += 8 * guessed * released  # what a solver keeps for every guess and release
     refuse_if_too_large(8 * entries, f"A game of {len(inputs)} inputs over {places} places in this scenario")
     guesses, releases = product(places, len(scenario.target)), product(places, len(scenario.release))
-    d_p = as_metric(privacy, "privacy", profile, OWNER).between(guesses, targets, np.empty(0, np.int64))
-    d_q = as_metric(quality, "quality", profile, OWNER).between(wanted, releases, np.array(seen, dtype=np.int64))
+    error, loss = as_metric(privacy, "privacy", profile, OWNER), as_metric(quality, "quality", profile, OWNER)
+    d_p = error.between(guesses, targets, np.empty(0, np.int64))
+    d_q = loss.between(wanted, releases, np.array(seen, dtype=np.int64))
     for name, table, shape in (
         ("privacy", d_p, (len(guesses), len(targets))),
         ("quality", d_q, (len(wanted), len(releases))),
@@ -62,7 +64,8 @@ def fold_scenario(
             raise broken_rule(name, OWNER, f"a metric that gives a matrix of the shape {shape} here", f"{table.shape}")
     groups = scenario.causal_groups(inputs) if scenario.causal else []
     rows = causal_rows(groups, releases) if groups else None
-    return Folded(d_p @ target_weight, quality_weight.T @ d_q, rows, mass, guesses, inputs, releases)
+    matrices = d_p @ target_weight, quality_weight.T @ d_q
+    return Folded(*matrices, rows, mass, guesses, inputs, releases, (error.unit, loss.unit))
 
 
 def true_places(

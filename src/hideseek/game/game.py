@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import BudgetError, broken_rule
+from hideseek.game.budget import allowed_loss, budget_of
 from hideseek.game.folding import fold_scenario, true_places
 from hideseek.game.linear_rows import LinearRows
 from hideseek.metrics.metric import Metric, over_places
@@ -31,6 +32,7 @@ from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, labelled, nonnegative, one_of, scalar
 from hideseek.util.choices import MetricName
 from hideseek.util.display import html_table
+from hideseek.util.units import amount
 
 
 @checked
@@ -53,6 +55,8 @@ class Game:
     guesses, inputs, releases
         What the indices stand for: one row of region numbers for each index, one column for each offset of the
         scenario. By default an index stands for itself.
+    units
+        Of the errors and of the losses, such as "m" and "m²"; "" where there is none.
 
     Raises
     ------
@@ -77,6 +81,7 @@ class Game:
     guesses: IntArray = field(default_factory=unlabelled)
     inputs: IntArray = field(default_factory=unlabelled)
     releases: IntArray = field(default_factory=unlabelled)
+    units: tuple[str, str] = ("", "")
 
     def __post_init__(self) -> None:
         error = nonnegative(self.error, "error", "Game", 2)
@@ -108,7 +113,7 @@ class Game:
         object.__setattr__(self, "budget", max(budget, self.least_loss))  # meant, and missed by rounding
 
     @classmethod
-    def from_prior(cls, prior: npt.ArrayLike, *, privacy: MetricLike, quality: MetricLike, budget: float) -> Game:
+    def from_prior(cls, prior: npt.ArrayLike, *, privacy: MetricLike, quality: MetricLike, budget: float | str) -> Game:
         """The game of a single access, over places with a known distribution.
 
         Parameters
@@ -121,7 +126,7 @@ class Game:
         quality
             d_q[a, o], [places, releases]: the quality lost by releasing o where the truth is a. Or a metric, likewise.
         budget
-            The expected quality loss that is allowed, in the unit of ``quality``.
+            The expected quality loss that is allowed: in the unit of ``quality``, or in words such as "500m" or "20%".
 
         Returns
         -------
@@ -149,7 +154,8 @@ class Game:
             if size != len(psi):
                 rule = f"a matrix {shape} over the {len(psi)} places of 'prior'"
                 raise broken_rule(name, owner, rule, f"{size} places")
-        return cls(d_p * psi, d_q * psi[:, None], budget=budget, mass=psi)
+        units, cost = (getattr(privacy, "unit", ""), getattr(quality, "unit", "")), d_q * psi[:, None]
+        return cls(d_p * psi, cost, budget=allowed_loss(budget, units[1], cost, owner), mass=psi, units=units)
 
     @classmethod
     def from_scenario(
@@ -159,7 +165,7 @@ class Game:
         *,
         privacy: MetricLike,
         quality: MetricLike,
-        budget: float | None = None,
+        budget: float | str | None = None,
         distribution: Trajectories | None = None,
         seen: Sequence[int] = (),
     ) -> Game:
@@ -174,7 +180,8 @@ class Game:
         privacy, quality
             Metrics d_p and d_q: a :class:`Metric`, a function of two vectors of places, or a matrix over places.
         budget
-            The expected quality loss that is allowed: by default the saturating budget.
+            The expected quality loss that is allowed: in the unit of ``quality``, or in words such as "500m" (the root
+            mean square displacement where that unit is m²) or "20%" of the saturating budget; by default all of it.
         distribution
             The distribution of the true places given what was ``seen``. By default the profile's own, which is right
             as long as nothing has been seen; see :meth:`Trajectories.given`.
@@ -197,16 +204,17 @@ class Game:
         """
         trajectories = true_places(profile, scenario, distribution, seen)
         parts = vars(fold_scenario(profile, scenario, privacy, quality, trajectories, seen))
-        return cls(**parts, budget=float(parts["cost"].sum(axis=0).min()) if budget is None else budget)
+        allowed = "100%" if budget is None else budget
+        return cls(**parts, budget=allowed_loss(allowed, parts["units"][1], parts["cost"], "Game.from_scenario"))
 
-    def with_budget(self, budget: float) -> Game:
-        """The same game for another budget.
+    def with_budget(self, budget: float | str) -> Game:
+        """The same game for another budget, a number in the unit of the losses or words such as "500m" or "20%".
 
         >>> game = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
-        >>> game.with_budget(0.3).budget
-        0.3
+        >>> game.with_budget(0.3).budget, game.with_budget("20%").budget
+        (0.3, 0.1)
         """
-        return replace(self, budget=budget)
+        return replace(self, budget=budget_of(budget, self, "Game.with_budget"))
 
     @cached_property
     def prior_risk(self) -> float:
@@ -224,11 +232,11 @@ class Game:
         return float(self.cost.sum(axis=0).min())
 
     def __repr__(self) -> str:
-        extra = "" if self.rows is None else f", with {len(self.rows.lower)} extra rows"
+        extra, facts = "" if self.rows is None else f", with {len(self.rows.lower)} extra rows", facts_of(self)
         return (
             f"Game of {len(self.error)} guesses, {len(self.cost)} inputs and {self.cost.shape[1]} releases{extra}\n"
-            f"  budget {self.budget:.6g}: least possible loss {self.least_loss:.6g}, "
-            f"saturating budget {self.saturation:.6g}; prior risk {self.prior_risk:.6g}"
+            f"  budget {facts['budget']}: least possible loss {facts['least possible loss']}, "
+            f"saturating budget {facts['saturating budget']}; prior risk {facts['prior risk']}"
         )
 
     def _repr_html_(self) -> str:
@@ -237,12 +245,13 @@ class Game:
 
 def facts_of(game: Game) -> dict[str, object]:
     """What a notebook shows of a game."""
+    error, loss = game.units
     return {
         "guesses, inputs, releases": f"{len(game.error)}, {len(game.cost)}, {game.cost.shape[1]}",
-        "budget": f"{game.budget:.6g}",
-        "least possible loss": f"{game.least_loss:.6g}",
-        "saturating budget": f"{game.saturation:.6g}",
-        "prior risk": f"{game.prior_risk:.6g}",
+        "budget": amount(game.budget, loss),
+        "least possible loss": amount(game.least_loss, loss),
+        "saturating budget": amount(game.saturation, loss),
+        "prior risk": amount(game.prior_risk, error),
     }
 
 

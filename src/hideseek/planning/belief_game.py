@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import BudgetError, broken_rule
+from hideseek.game.budget import budget_through_time
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
 from hideseek.metrics.named import MetricLike, as_metric
@@ -32,9 +33,10 @@ from hideseek.solvers.dispatch import solve
 from hideseek.solvers.solution import Solution
 from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen
 from hideseek.util.boundary import checked
-from hideseek.util.checks import distribution, numbered, scalar, shaped, whole_number
+from hideseek.util.checks import distribution, numbered, shaped, whole_number
 from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
+from hideseek.util.units import amount
 
 ROUNDING = 1e-9  # in the unit of errors: a ceiling below this is none
 
@@ -69,7 +71,7 @@ class BeliefGame:
         scenario: Scenario | None = None,
         privacy: MetricLike,
         quality: MetricLike,
-        budget: float,
+        budget: float | str,
     ) -> BeliefGame:
         """The game of a scenario, played access after access with one release at each.
 
@@ -83,7 +85,8 @@ class BeliefGame:
         privacy, quality
             The metrics of the adversary's error and of the quality loss.
         budget
-            The largest expected quality loss per access, given every release so far, in units of ``quality``.
+            The largest expected quality loss per access, given every release so far: in the unit of ``quality``, or in
+            words such as "500m" or "20%", as in :meth:`Game.from_scenario`.
 
         Raises
         ------
@@ -108,7 +111,9 @@ class BeliefGame:
         if d_q.looks_back:
             rule = "a metric of the place and its release"
             raise broken_rule("quality", owner, rule, "one that looks at earlier ones")
-        return with_matrices(profile, scenario, d_p, d_q, scalar(budget, "budget", owner))
+        return with_matrices(
+            profile, scenario, d_p, d_q, budget_through_time(budget, profile, scenario, d_p, d_q, owner)
+        )
 
     def belief(self, belief: npt.ArrayLike, owner: str = "BeliefGame") -> FloatArray:
         """A distribution over the states, checked."""
@@ -133,7 +138,7 @@ class BeliefGame:
         """
         belief = self.belief(belief)
         error, cost = self.error * belief, self.cost * belief[:, None]
-        return Game(error, cost, budget=self.budget, mass=belief, inputs=self.states)
+        return Game(error, cost, budget=self.budget, mass=belief, inputs=self.states, units=self._units)
 
     def among(self, belief: FloatArray) -> Game:
         """The game at a belief over the states that are possible, and no others.
@@ -145,7 +150,12 @@ class BeliefGame:
         self.belief(belief)
         on = np.flatnonzero(belief)
         error, cost, mass = self.error[:, on], self.cost[on], belief[on]
-        return Game(error * mass, cost * mass[:, None], budget=self.budget, mass=mass, inputs=self.states[on])
+        matrices, inputs = (error * mass, cost * mass[:, None]), self.states[on]
+        return Game(*matrices, budget=self.budget, mass=mass, inputs=inputs, units=self._units)
+
+    @property
+    def _units(self) -> tuple[str, str]:
+        return self.privacy.unit, self.quality.unit
 
     def learned(self, belief: npt.ArrayLike, table: FloatArray, *, release: int) -> FloatArray:
         """The belief after a release: Bayes' rule.
@@ -237,7 +247,7 @@ class BeliefGame:
             "releases": self.cost.shape[1],
             "privacy": self.privacy.name,
             "quality": self.quality.name,
-            "budget": f"{self.budget:.6g}",
+            "budget": amount(self.budget, self.quality.unit),
         }
 
 

@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from hideseek.plots.style import COLOURS, DARK, ORANGE, PAPER, bracketed, new_axes
+from hideseek.plots.style import COLOURS, DARK, ORANGE, PAPER, new_axes
+from hideseek.util.display import bracketed
 
 LOOKS = {
     "window": ("o", COLOURS[4]),

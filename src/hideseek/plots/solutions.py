@@ -8,6 +8,8 @@ from matplotlib.axes import Axes
 from hideseek.plots.curves import Envelopes, draw_envelopes
 from hideseek.plots.style import COLOURS, STYLE, new_axes
 from hideseek.util.arrays import FloatArray
+from hideseek.util.display import bracketed
+from hideseek.util.units import unit_words
 
 
 def draw_mechanism(table: FloatArray, title: str, ax: Axes | None = None) -> Axes:
@@ -26,5 +28,6 @@ def draw_curve(curve: Envelopes, ax: Axes | None = None) -> Axes:
     with mpl.rc_context(STYLE):
         axes = new_axes() if ax is None else ax
         draw_envelopes(axes, curve, COLOURS[0])
-        axes.set(xlabel="quality loss allowed", ylabel="privacy")
+        error, loss = map(unit_words, curve.units)
+        axes.set(xlabel=bracketed("quality loss allowed", loss), ylabel=bracketed("privacy", error))
     return axes

@@ -37,6 +37,15 @@ def html_table(title: str, facts: Mapping[str, object]) -> str:
     return "\n".join(["<table>", f"<caption>{shown(title)}</caption>", *rows, "</table>"])
 
 
+def bracketed(words: str, more: str) -> str:
+    """Words with more in brackets behind them, such as a unit; without brackets where there is no more.
+
+    >>> bracketed("privacy", "m"), bracketed("privacy", "")
+    ('privacy (m)', 'privacy')
+    """
+    return f"{words} ({more})" if more else words
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things, in words.
 
