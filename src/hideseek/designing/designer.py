@@ -216,7 +216,7 @@ class _Designer:
             if np.abs(one.table - one.safe).max() > 1e-12:
                 mixed[past] = replace(one, table=(1 - share) * one.table + share * one.safe)
             elif loss > self.budget * (1 + LEAST_SPARE):
-                raise budget_too_small(self.budget, loss)
+                raise budget_too_small(self.budget, loss, self.games.quality.unit)
         if mixed:
             draft.take(mixed, self.places)
         return bool(mixed)

@@ -41,6 +41,7 @@ from hideseek.util.checks import whole_number
 from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
+from hideseek.util.units import amount, metres_beside, shown, unit_words
 from hideseek.util.workers import worker_count
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Comparison:
     """Rows at equal ``quality_loss``, the most private against the filter first; then those with another loss.
 
     ``ceiling`` is what no mechanism that loses as little exceeds, ``prior_risk`` the expected error of an adversary who
-    sees no release, ``unit`` that of the errors.
+    sees no release, ``unit`` that of the errors and ``loss_unit`` that of the losses.
     """
 
     rows: tuple[ComparisonRow, ...]
@@ -101,19 +102,23 @@ class Comparison:
     accesses: int
     walks: int
     unit: str = ""
+    loss_unit: str = ""
 
     def equal(self, row: ComparisonRow) -> bool:
         """Whether a row loses as much as the codebook; the truth, the constant place and coarse dials do not."""
         return abs(row.quality_loss - self.quality_loss) <= EQUAL * self.quality_loss
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per mechanism; every measured number with the ends of its 95 % confidence interval."""
+        """One row per mechanism; every measured number with the ends of its 95 % confidence interval.
+
+        Losses are in ``loss_unit``; where that is m or m², ``quality_loss_metres`` is the displacement.
+        """
         lines = []
         for row in self.rows:
             line = vars(row) | {"kept": row.kept}
             for name in (*MEASURED, "kept"):
                 line[f"{name}_low"], line[f"{name}_high"] = line[name].interval
-            lines.append(line)
+            lines.append(line | metres_beside({"quality_loss": row.quality_loss}, self.loss_unit))
         return pd.DataFrame(lines)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -124,19 +129,31 @@ class Comparison:
 
     def __repr__(self) -> str:
         most = max((row for row in self.rows if self.equal(row)), key=lambda row: row.filter, default=None)
-        first = "" if most is None else f"; {most.mechanism} keeps the most against the filter, {most.filter:.4g}"
-        return (
-            f"Comparison of {len(self.rows)} mechanisms at a quality loss of {self.quality_loss:.6g}, "
-            f"over {self.accesses} accesses{first} of the ceiling {self.ceiling:.4g}"
+        first = (
+            "" if most is None else f"; {most.mechanism} keeps the most against the filter, {self.error(most.filter)}"
         )
+        return (
+            f"Comparison of {len(self.rows)} mechanisms at a quality loss of {self.loss}, "
+            f"over {self.accesses} accesses{first} of the ceiling {self.error(self.ceiling)}"
+        )
+
+    @property
+    def loss(self) -> str:
+        """The common loss as people are shown it."""
+        return amount(self.quality_loss, self.loss_unit)
+
+    def error(self, value: float) -> str:
+        """An error as people are shown it, with four digits."""
+        return f"{shown(value, self.unit):.4g} {unit_words(self.unit)}".strip()
 
     def _repr_html_(self) -> str:
         facts = {
-            row.mechanism: f"{row.filter:.4g}" + (f", at a loss of {row.quality_loss:.4g}" * (not self.equal(row)))
+            row.mechanism: self.error(row.filter)
+            + (f", at a loss of {amount(float(row.quality_loss), self.loss_unit)}" * (not self.equal(row)))
             for row in self.rows
         }
-        title = f"Expected error of the filter at a quality loss of {self.quality_loss:.6g}"
-        return html_table(title, facts | {"no mechanism exceeds (ceiling)": f"{self.ceiling:.4g}"})
+        title = f"Expected error of the filter at a quality loss of {self.loss}"
+        return html_table(title, facts | {"no mechanism exceeds (ceiling)": self.error(self.ceiling)})
 
 
 @checked
@@ -231,8 +248,8 @@ def beside(
         found.append(row)
         if progress is not None:
             progress("rivals", len(found), len(rivals) + 4)
-    risk, unit = measure.setting.game.prior_risk, measure.setting.privacy.unit
-    comparison = Comparison((), target, ours.ceiling, risk, measure.accesses, measure.walks, unit)
+    game = measure.setting.game
+    comparison = Comparison((), target, ours.ceiling, game.prior_risk, measure.accesses, measure.walks, *game.units)
     found.sort(key=lambda row: (row.mechanism in ENDS, not comparison.equal(row), -row.filter))
     return replace(comparison, rows=tuple(found))
 

@@ -29,7 +29,7 @@ NUMBER = "a finite number >= 0, or a percentage such as 20%"
 NO_LENGTH = "The quality metric is not in metres, so that no length can be allowed."
 
 
-def parsed_budget(text: str, unit: str, owner: str) -> tuple[float, bool]:
+def parsed_budget(text: str, unit: str, owner: str, parameter: str = "budget") -> tuple[float, bool]:
     """The number in a budget, in the unit of the quality metric, and whether it is a share of the saturating budget.
 
     >>> parsed_budget("20%", "m²", "design"), parsed_budget("500m", "m²", "design"), parsed_budget("2km", "m", "design")
@@ -38,14 +38,14 @@ def parsed_budget(text: str, unit: str, owner: str) -> tuple[float, bool]:
     words, rule = text.strip(), RULES.get(unit, NUMBER)
     share, length = words.endswith("%"), LENGTH.fullmatch(words)
     if length and unit not in RULES:
-        raise broken_rule("budget", owner, rule, repr(text), NO_LENGTH)
+        raise broken_rule(parameter, owner, rule, repr(text), NO_LENGTH)
     try:
-        number = metres(words, "budget", owner) if length else float(words.removesuffix("%"))
-        amount = scalar(number * number if length and unit == "m²" else number, "budget", owner)
+        number = metres(words, parameter, owner) if length else float(words.removesuffix("%"))
+        amount = scalar(number * number if length and unit == "m²" else number, parameter, owner)
     except (ParameterError, ValueError):
-        raise broken_rule("budget", owner, rule, repr(text)) from None
+        raise broken_rule(parameter, owner, rule, repr(text)) from None
     if unit == "m²" and not share and not length:
-        raise broken_rule("budget", owner, rule, repr(text), two_meanings(amount))
+        raise broken_rule(parameter, owner, rule, repr(text), two_meanings(amount))
     return (amount / 100 if share else amount), share
 
 

@@ -32,7 +32,7 @@ from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, labelled, nonnegative, one_of, scalar
 from hideseek.util.choices import MetricName
 from hideseek.util.display import html_table
-from hideseek.util.units import amount
+from hideseek.util.units import amount, is_square, least_words
 
 
 @checked
@@ -109,7 +109,7 @@ class Game:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if budget < self.least_loss * (1 - 1e-12):
-            raise budget_too_small(budget, self.least_loss)
+            raise budget_too_small(budget, self.least_loss, self.units[1])
         object.__setattr__(self, "budget", max(budget, self.least_loss))  # meant, and missed by rounding
 
     @classmethod
@@ -268,8 +268,9 @@ def matrix_of(value: MetricLike, parameter: str, places: int, owner: str) -> Flo
     return over_places(value, places) if isinstance(value, Metric) else nonnegative(value, parameter, owner, 2)
 
 
-def budget_too_small(budget: float, least: float) -> BudgetError:
+def budget_too_small(budget: float, least: float, unit: str = "") -> BudgetError:
     """A budget that no mechanism can meet, with the one that can be met."""
-    rule = f"at least the least possible loss, {least!r}"
+    rule = f"at least the least possible loss, {least_words(least, unit)}"
     hint = "Raise the budget, or allow closer releases."
-    return BudgetError.breaking("budget", "Game", rule, budget, hint, least=least)
+    got = amount(budget, unit) if is_square(unit) else budget
+    return BudgetError.breaking("budget", "Game", rule, got, hint, least=least)

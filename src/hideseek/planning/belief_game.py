@@ -36,7 +36,7 @@ from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, numbered, shaped, whole_number
 from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
-from hideseek.util.units import amount
+from hideseek.util.units import amount, least_words
 
 ROUNDING = 1e-9  # in the unit of errors: a ceiling below this is none
 
@@ -259,9 +259,8 @@ def with_matrices(
     cost = base.cost / base.mass[:, None]
     least = float(cost.min(axis=1).max())
     if budget < least:
-        rule = (
-            f"at least {least!r}, the least loss at the place where that is largest, as it may be all that is believed"
-        )
+        words = least_words(least, quality.unit)
+        rule = f"at least {words}, the least loss at the place where that is largest, as it may be all that is believed"
         raise BudgetError.breaking("budget", "BeliefGame", rule, budget, least=least)
     refuse_if_too_large(3 * 8 * len(base.inputs) ** 2, f"The moves between {len(base.inputs)} states")
     moves = transported(profile, base.inputs, tuple(scenario.known), scenario.every)

@@ -75,6 +75,15 @@ def amount(value: float, unit: str, whole: float | None = None) -> str:
     return f"{shown(value, unit).in_words()}{of} {measured}".strip()
 
 
+def least_words(least: float, unit: str) -> str:
+    """The least number that a rule allows: with all its digits, so that it can be given back.
+
+    >>> least_words(0.1, ""), least_words(250000.0, "m²")
+    ('0.1', '500.00000000000006 m (root mean square)')
+    """
+    return repr(float(least)) if not is_square(unit) else f"{float(np.nextafter(np.sqrt(least), np.inf))!r} m ({ROOT})"
+
+
 def metres_beside(facts: Mapping[str, float | None], unit: str) -> dict[str, float]:
     """For machines, which get exact numbers: the same in metres, under names of their own.
 
