@@ -9,11 +9,16 @@ import msgspec
 import numpy as np
 
 from hideseek.adversary.label import ASSUMPTION, Label
+from hideseek.adversary.one_shot import expected_error
 from hideseek.codebook.claims import GapCase
 from hideseek.codebook.codebook import Codebook, looks_back
-from hideseek.experiments.wording import exactly_named, named
+from hideseek.experiments.wording import exactly_named, named, sensitive_words
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
+from hideseek.metrics.sensitive_places import unweighted
+from hideseek.model.profile import Profile
+from hideseek.model.regions import Regions
+from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.simulation import FOR_WHOM, Foresight
@@ -43,6 +48,21 @@ def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
     yield price_words(solution, game)
     yield "prior risk (no release)", amount(game.prior_risk, d_p.unit)
     yield "solved by", f"{solution.method}, {solution.iterations} round{'s' * (solution.iterations != 1)}"
+
+
+def sensitive_rows(privacy: Metric, regions: Regions | None) -> list[tuple[str, str]]:
+    """Which places are sensitive, in a row of its own; none where none are."""
+    words = sensitive_words(privacy, regions)
+    return [("sensitive places", words)] if words else []
+
+
+def unweighted_rows(solution: Solution, profile: Profile, scenario: Scenario, d_p: Metric) -> list[tuple[str, str]]:
+    """Beside a weighted privacy: the expected error of an adversary who minimises it without weights."""
+    plain = unweighted(d_p)
+    if plain is d_p:
+        return []
+    game = Game.from_scenario(profile, scenario, privacy=plain, quality="hamming")
+    return [("privacy, without weights", amount(expected_error(game, solution.mechanism), plain.unit))]
 
 
 def price_words(solution: Solution, game: Game) -> tuple[str, str]:
@@ -112,6 +132,7 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         ("exposes", f"places: {named_offsets(scenario.release)}; {access} of {codebook.step}"),
         ("remembers (its history)", f"releases: {named_offsets(scenario.seen)}" if scenario.seen else "no release"),
         ("error is measured as", named(codebook.privacy)),
+        *sensitive_rows(codebook.privacy, codebook.regions),
         ("loss is measured as", named(codebook.quality)),
         ("certified over", run),
         ("privacy, on average", amount(done.privacy, d_p)),
@@ -185,6 +206,7 @@ def plan_words(game: BeliefGame, planner: Planner, found: Foresight) -> list[tup
         ("protects", f"the true places: {named_offsets(game.scenario.target)}"),
         ("planner", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
         ("error is measured as", named(game.privacy)),
+        *sensitive_rows(game.privacy, game.profile.regions),
         ("loss is measured as", named(game.quality)),
         ("expected error of the filter", amount(found.filter, d_p)),
         *smoothed,

@@ -163,7 +163,7 @@ def solve_command(
     as_json: AsJson = False,
 ) -> None:
     """Compute the best mechanism, the best attack on it, and the proof."""
-    from hideseek.cli.descriptions import solution_facts, solution_words
+    from hideseek.cli.descriptions import sensitive_rows, solution_facts, solution_words, unweighted_rows
     from hideseek.cli.inputs import game_of, profile_of, scenario_alone
     from hideseek.game.budget import budget_of
     from hideseek.model.profile import regions_of
@@ -189,7 +189,8 @@ def solve_command(
         reach = {"radius": None if radius is None else radius_of(radius, d_q.unit)}
         print_json(solution_facts(solution, game, d_p, d_q) | reach | metres_beside(reach, d_q.unit) | paths)
         return
-    facts = [*solution_words(solution, game, d_p, d_q)]
+    sensitive = sensitive_rows(d_p, profile.regions) + unweighted_rows(solution, profile, scenario, d_p)
+    facts = [*solution_words(solution, game, d_p, d_q), *sensitive]
     if radius is not None:
         facts.append(("radius", radius))
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)

@@ -176,7 +176,7 @@ def evaluate_command(
     from hideseek.adversary.label import ASSUMPTION, evaluate
     from hideseek.cli.descriptions import label_facts
     from hideseek.codebook.codebook import Codebook
-    from hideseek.experiments.wording import in_percent, loss_words
+    from hideseek.experiments.wording import in_percent, loss_words, sensitive_words
     from hideseek.storage.profile_file import load_profile
 
     codebook = Codebook.load(path)
@@ -189,6 +189,8 @@ def evaluate_command(
         print_json(label_facts(label))
         return
     print_label(label, codebook.privacy.unit)
+    if sensitive := sensitive_words(codebook.privacy, codebook.regions):
+        say(f"Sensitive places: {sensitive}.")
     say(f"Kept of the ceiling, against an adversary who remembers every release: {label.kept.in_words()}.")
     say(loss_words(label, codebook.budget, codebook.quality.unit))
     say(ASSUMPTION)

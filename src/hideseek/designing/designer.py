@@ -75,8 +75,7 @@ def design(
     privacy, quality : metric
         The adversary's error and the quality loss: a metric, its name, or a matrix [place, place].
     budget : float or str
-        The most quality that an access may lose on average: in the unit of ``quality``, or in words such as "500m" (the
-        root mean square displacement where that unit is m²) or "20%" of the saturating budget.
+        The most that an access may lose on average, in the unit of ``quality``; or words, as in :class:`Game`: "500m".
     first_stages, gaps : int, optional
         Accesses with tables of their own, by default two after everything to be seen was exposed; then one repeats.
         And the longest gap with tables of its own, in accesses; 1 is none.

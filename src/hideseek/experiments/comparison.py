@@ -179,8 +179,7 @@ def compare(
     privacy, quality : Metric, str or ``(places, places)`` array
         How the adversary's error and the loss of quality are measured.
     budget : float or str
-        Expected loss per access that the codebook may have: in the unit of the quality metric, or in words such as
-        "500m" or "20%", as in :func:`hideseek.design`.
+        Expected loss per access that the codebook may have, in the unit of ``quality``; or words: "500m", "20%".
     rivals : sequence of Rival
         Mechanisms whose dials are turned until they lose as much as the codebook; all known ones by default.
     accesses, walks, seed : int

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from hideseek.adversary.label import ROUNDING, Label
 from hideseek.experiments.report import Table
 from hideseek.metrics.metric import Metric
+from hideseek.metrics.sensitive_places import weights_of
+from hideseek.model.regions import Regions
 from hideseek.planning.simulation import Foresight
 from hideseek.util.choices import Outlook
 from hideseek.util.display import bracketed
@@ -27,6 +29,21 @@ def named(metric: Metric) -> str:
 def exactly_named(metric: Metric) -> str:
     """A metric with the unit of its exact numbers, for machines."""
     return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
+
+
+def sensitive_words(metric: Metric, regions: Regions | None) -> str:
+    """Which places are sensitive, and by how much errors about them count for more; nothing where none are.
+
+    >>> from hideseek.metrics import hamming, sensitive
+    >>> sensitive_words(sensitive(hamming(), {1: 5, 4: 2}), None)
+    'place 1 (weight 5), place 4 (weight 2); errors are weighted, and no plain probabilities or metres'
+    """
+    names = getattr(regions, "names", ())
+    told = [
+        f"{names[place] if place < len(names) and names[place] else f'place {place}'} (weight {weight:g})"
+        for place, weight in weights_of(metric).items()
+    ]
+    return f"{', '.join(told)}; errors are weighted, and no plain probabilities or metres" if told else ""
 
 
 def in_percent(share: Estimate) -> str:

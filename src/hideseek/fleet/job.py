@@ -16,6 +16,7 @@ from hideseek.designing.designer import design
 from hideseek.errors import HideseekError, broken_rule, without_value
 from hideseek.game.budget import budget_through_time, parsed_budget
 from hideseek.metrics.named import UNITS, metric_of
+from hideseek.metrics.sensitive_places import sensitive_place, weighed, weights_of
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import STEP, regions_of
 from hideseek.model.regions import Grid
@@ -55,6 +56,9 @@ class Job:
     budgets : tuple of str or float
         Expected losses per access: displacements such as "500m", percentages of the saturating budget, at which
         releases reveal nothing, or numbers in the unit of the quality metric.
+    sensitive : tuple of str
+        Locations at which errors of the adversary count for more, as :func:`hideseek.metrics.sensitive_place` reads
+        them. Those that lie in no place of a user change nothing for this user.
 
     Raises
     ------
@@ -77,6 +81,7 @@ class Job:
     privacy: str | tuple[str, ...] = (MetricName.EUCLID,)
     quality: str = MetricName.SQUARED
     budgets: tuple[str | float, ...] = ("20%",)
+    sensitive: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse now what would be refused for every user."""
@@ -95,6 +100,9 @@ class Job:
                 raise broken_rule(name, owner, "one or more, none of them twice", list(values))
             object.__setattr__(self, name, values)
         object.__setattr__(self, "quality", str(quality))
+        object.__setattr__(self, "sensitive", tuple(self.sensitive))
+        for text in self.sensitive:
+            sensitive_place(text)
 
     @property
     def designs(self) -> tuple[tuple[str, str], ...]:
@@ -120,15 +128,16 @@ def plain_budget(budget: str | float, unit: str, owner: str) -> str:
 class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One design of one user in the table of labels; its numbers are those of a codebook and of its label.
 
-    Errors are in the unit of the privacy metric and losses in that of the quality metric; where that is m or m², the
-    columns ``..._metres`` have the mean or root mean square displacement. ``optimality_gap`` is the largest of the
-    codebook's stages, for the distribution that each was made for; ``seconds`` are CPU time; ``reason`` says why there
-    is no codebook.
+    Errors are in the unit of the privacy metric, times weights for a user with ``sensitive_places``; losses in that of
+    the quality metric, and where it is m or m² the columns ``..._metres`` have the mean or root mean square
+    displacement. ``optimality_gap`` is the largest of the codebook's stages, for the distribution that each was made
+    for; ``seconds`` are CPU time; ``reason`` says why there is no codebook.
     """
 
     user: str
     fixes: int
     places: int | None = None
+    sensitive_places: int | None = None
     privacy_metric: str | None = None
     quality_metric: str | None = None
     budget: str | None = None
@@ -214,6 +223,7 @@ def designed(profile: MarkovProfile, job: Job, privacy: str, budget: str) -> byt
     """The file of the codebook."""
     scenario = Scenario.past_present(job.memory)
     d_p, d_q = (metric_of(MetricName(name), regions_of(profile)) for name in (privacy, job.quality))
+    d_p = weighed(d_p, regions_of(profile), [sensitive_place(text) for text in job.sensitive])
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
     return design(profile, scenario, privacy=d_p, quality=d_q, budget=allowed, gaps=job.gaps, workers=1).content
 
@@ -221,6 +231,7 @@ def designed(profile: MarkovProfile, job: Job, privacy: str, budget: str) -> byt
 def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:
     """The columns of a row that a codebook and its label fill."""
     numbers: dict[str, float | int] = {
+        "sensitive_places": len(weights_of(codebook.privacy)),
         "budget_value": codebook.budget,
         "worst_loss": codebook.deployed.worst_loss,
         "worst_loss_given_all": label.worst_loss_given_all,

@@ -101,7 +101,12 @@ class Outputs:
             return False
         differ = [name for name in theirs | ours if theirs.get(name) != ours.get(name)]
         if differ:
-            got = "; ".join(f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for" for name in differ)
+            got = "; ".join(
+                "other sensitive places"  # whose coordinates no error repeats
+                if name == "sensitive"
+                else f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for"
+                for name in differ
+            )
             way_out = "Give another folder, or the options it was begun with."
             raise broken_rule("out", "fleet", ONE_JOB, got, way_out)
         return True

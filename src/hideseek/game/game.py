@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from hideseek.errors import BudgetError, broken_rule
 from hideseek.game.budget import allowed_loss, budget_of
-from hideseek.game.folding import fold_scenario, true_places
+from hideseek.game.folding import OWNER, fold_scenario, true_places
 from hideseek.game.linear_rows import LinearRows
 from hideseek.metrics.metric import Metric, over_places
 from hideseek.metrics.named import MetricLike
@@ -56,7 +56,7 @@ class Game:
         What the indices stand for: one row of region numbers for each index, one column for each offset of the
         scenario. By default an index stands for itself.
     units
-        Of the errors and of the losses, such as "m" and "m²"; "" where there is none.
+        Of errors and losses, such as "m" and "m²".
 
     Raises
     ------
@@ -90,18 +90,13 @@ class Game:
             rule = f"a matrix [inputs, releases] with one row for each of the {error.shape[1]} columns of 'error'"
             raise broken_rule("cost", "Game", rule, f"the shape {cost.shape}")
         budget = scalar(self.budget, "budget", "Game")
-        mass = np.asarray(self.mass, dtype=np.float64)
-        if mass.size:
-            mass = distribution(mass, "mass", "Game")
-            if len(mass) != error.shape[1]:
-                raise broken_rule("mass", "Game", f"{error.shape[1]} probabilities, one per input", len(mass))
         if self.rows is not None and self.rows.matrix.shape[1] != cost.size:
             rule = f"rows over {cost.size} entries, one for each (input, release)"
             raise broken_rule("rows", "Game", rule, f"{self.rows.matrix.shape[1]}")
         checked = {
             "error": error,
             "cost": cost,
-            "mass": mass,
+            "mass": checked_mass(self.mass, error.shape[1]),
             "guesses": labelled(self.guesses, error.shape[0], "guesses", "Game"),
             "inputs": labelled(self.inputs, error.shape[1], "inputs", "Game"),
             "releases": labelled(self.releases, cost.shape[1], "releases", "Game"),
@@ -126,7 +121,7 @@ class Game:
         quality
             d_q[a, o], [places, releases]: the quality lost by releasing o where the truth is a. Or a metric, likewise.
         budget
-            The expected quality loss that is allowed: in the unit of ``quality``, or in words such as "500m" or "20%".
+            The expected quality loss that is allowed, in the unit of ``quality``; or words such as "500m" or "20%".
 
         Returns
         -------
@@ -147,10 +142,8 @@ class Game:
         owner = "Game.from_prior"
         psi = distribution(prior, "prior", owner)
         d_p, d_q = matrix_of(privacy, "privacy", len(psi), owner), matrix_of(quality, "quality", len(psi), owner)
-        for name, size, shape in (
-            ("privacy", d_p.shape[1], "[guesses, places]"),
-            ("quality", d_q.shape[0], "[places, releases]"),
-        ):
+        shapes = ("privacy", d_p.shape[1], "[guesses, places]"), ("quality", d_q.shape[0], "[places, releases]")
+        for name, size, shape in shapes:
             if size != len(psi):
                 rule = f"a matrix {shape} over the {len(psi)} places of 'prior'"
                 raise broken_rule(name, owner, rule, f"{size} places")
@@ -180,8 +173,7 @@ class Game:
         privacy, quality
             Metrics d_p and d_q: a :class:`Metric`, a function of two vectors of places, or a matrix over places.
         budget
-            The expected quality loss that is allowed: in the unit of ``quality``, or in words such as "500m" (the root
-            mean square displacement where that unit is m²) or "20%" of the saturating budget; by default all of it.
+            The expected quality loss that is allowed, a number or in words: by default the saturating budget.
         distribution
             The distribution of the true places given what was ``seen``. By default the profile's own, which is right
             as long as nothing has been seen; see :meth:`Trajectories.given`.
@@ -204,11 +196,11 @@ class Game:
         """
         trajectories = true_places(profile, scenario, distribution, seen)
         parts = vars(fold_scenario(profile, scenario, privacy, quality, trajectories, seen))
-        allowed = "100%" if budget is None else budget
-        return cls(**parts, budget=allowed_loss(allowed, parts["units"][1], parts["cost"], "Game.from_scenario"))
+        allowed = allowed_loss("100%" if budget is None else budget, parts["units"][1], parts["cost"], OWNER)
+        return cls(**parts, budget=allowed)
 
     def with_budget(self, budget: float | str) -> Game:
-        """The same game for another budget, a number in the unit of the losses or words such as "500m" or "20%".
+        """The same game for another budget: a number in the unit of the losses, "500m", or "20%" of :attr:`saturation`.
 
         >>> game = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
         >>> game.with_budget(0.3).budget, game.with_budget("20%").budget
@@ -253,6 +245,17 @@ def facts_of(game: Game) -> dict[str, object]:
         "saturating budget": amount(game.saturation, loss),
         "prior risk": amount(game.prior_risk, error),
     }
+
+
+def checked_mass(mass: FloatArray, inputs: int) -> FloatArray:
+    """The probabilities of the inputs, or none."""
+    array = np.asarray(mass, dtype=np.float64)
+    if not array.size:
+        return array
+    checked = distribution(array, "mass", "Game")
+    if len(checked) != inputs:
+        raise broken_rule("mass", "Game", f"{inputs} probabilities, one per input", len(checked))
+    return checked
 
 
 def matrix_of(value: MetricLike, parameter: str, places: int, owner: str) -> FloatArray:

@@ -85,8 +85,7 @@ class BeliefGame:
         privacy, quality
             The metrics of the adversary's error and of the quality loss.
         budget
-            The largest expected quality loss per access, given every release so far: in the unit of ``quality``, or in
-            words such as "500m" or "20%", as in :meth:`Game.from_scenario`.
+            The largest expected loss per access, given every release so far: in the unit of ``quality``, or as "500m".
 
         Raises
         ------
@@ -111,9 +110,7 @@ class BeliefGame:
         if d_q.looks_back:
             rule = "a metric of the place and its release"
             raise broken_rule("quality", owner, rule, "one that looks at earlier ones")
-        return with_matrices(
-            profile, scenario, d_p, d_q, budget_through_time(budget, profile, scenario, d_p, d_q, owner)
-        )
+        return with_matrices(profile, scenario, d_p, d_q, budget)
 
     def belief(self, belief: npt.ArrayLike, owner: str = "BeliefGame") -> FloatArray:
         """A distribution over the states, checked."""
@@ -136,9 +133,9 @@ class BeliefGame:
         >>> BeliefGame.of(profile, privacy=differ, quality=differ, budget=0.1).at([0.75, 0.25]).prior_risk
         0.25
         """
-        belief = self.belief(belief)
+        belief, units = self.belief(belief), (self.privacy.unit, self.quality.unit)
         error, cost = self.error * belief, self.cost * belief[:, None]
-        return Game(error, cost, budget=self.budget, mass=belief, inputs=self.states, units=self._units)
+        return Game(error, cost, budget=self.budget, mass=belief, inputs=self.states, units=units)
 
     def among(self, belief: FloatArray) -> Game:
         """The game at a belief over the states that are possible, and no others.
@@ -150,12 +147,7 @@ class BeliefGame:
         self.belief(belief)
         on = np.flatnonzero(belief)
         error, cost, mass = self.error[:, on], self.cost[on], belief[on]
-        matrices, inputs = (error * mass, cost * mass[:, None]), self.states[on]
-        return Game(*matrices, budget=self.budget, mass=mass, inputs=inputs, units=self._units)
-
-    @property
-    def _units(self) -> tuple[str, str]:
-        return self.privacy.unit, self.quality.unit
+        return Game(error * mass, cost * mass[:, None], budget=self.budget, mass=mass, inputs=self.states[on])
 
     def learned(self, belief: npt.ArrayLike, table: FloatArray, *, release: int) -> FloatArray:
         """The belief after a release: Bayes' rule.
@@ -252,15 +244,16 @@ class BeliefGame:
 
 
 def with_matrices(
-    profile: MarkovProfile, scenario: Scenario, privacy: Metric, quality: Metric, budget: float
+    profile: MarkovProfile, scenario: Scenario, privacy: Metric, quality: Metric, words: float | str
 ) -> BeliefGame:
     """The game with its states, their distribution, E, D and the moves; refuse a budget that some state exceeds."""
+    budget = budget_through_time(words, profile, scenario, privacy, quality, "BeliefGame")
     base = Game.from_scenario(profile, replace(scenario, seen=()), privacy=privacy, quality=quality)
     cost = base.cost / base.mass[:, None]
     least = float(cost.min(axis=1).max())
     if budget < least:
-        words = least_words(least, quality.unit)
-        rule = f"at least {words}, the least loss at the place where that is largest, as it may be all that is believed"
+        most = f"{least_words(least, quality.unit)}, the least loss at the place where that is largest"
+        rule = f"at least {most}, as it may be all that is believed"
         raise BudgetError.breaking("budget", "BeliefGame", rule, budget, least=least)
     refuse_if_too_large(3 * 8 * len(base.inputs) ** 2, f"The moves between {len(base.inputs)} states")
     moves = transported(profile, base.inputs, tuple(scenario.known), scenario.every)

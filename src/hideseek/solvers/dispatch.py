@@ -58,9 +58,8 @@ def solve(
         The ``end`` of a similar game's solution: the guesses that were binding in it. Releases are not taken over, as
         the first ones are worth more (measured: 9 %) against an adversary who remembers every release.
     radius
-        The most that a release may lose on average given the input: in the unit of the losses, or a displacement such
-        as "2km". The game is then solved twice: ``bound`` is that
-        of all mechanisms, ``within`` that of those that keep to the radius.
+        The most that a release may lose on average given the input, such as "2km". The game is then solved twice:
+        ``bound`` is that of all mechanisms, ``within`` that of those that keep to the radius.
     hardware
         A device of torch such as ``"cuda"``, or ``"cupy"``, for regret matching (``"first order"``). It pays from 500
         places on for a tolerance of 0.01, and from 2,000 on for 0.001.
