@@ -36,9 +36,14 @@ def game_of(privacy, quality, budget):
 
 
 @pytest.mark.parametrize("privacy", ["euclid", "squared", "hamming"])
-@pytest.mark.parametrize(("quality", "budgets"), [
-    ("squared", ("50m", "400m", "900m", "1.5km", "9km")), ("euclid", ("50m", "500m", "9km")), ("hamming", ("0.05", "60%")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("quality", "budgets"),
+    [
+        ("squared", ("50m", "400m", "900m", "1.5km", "9km")),
+        ("euclid", ("50m", "500m", "9km")),
+        ("hamming", ("0.05", "60%")),
+    ],
+)
 def test_no_second_solve_buys_more_than_a_price_says(privacy, quality, budgets):
     for budget in budgets:
         game = game_of(privacy, quality, budget)
