@@ -85,7 +85,7 @@ def test_people_see_root_mean_square_metres_and_machines_both():
     assert [row[0] for row in rows] == ["100", "500"]
 
 
-def test_a_codebook_and_its_label_are_told_in_metres_with_its_sensitive_places():
+def test_a_codebook_is_told_in_metres_with_its_sensitive_places():
     privacy = sensitive_to("euclid", REGIONS, places=["clinic=46.53,6.57:5"])
     codebook = design(PERSON, Scenario.past_present(1), privacy=privacy, quality="squared", budget="500m", workers=1)
     label = evaluate(codebook, PERSON, accesses=4)
@@ -100,7 +100,7 @@ def test_a_codebook_and_its_label_are_told_in_metres_with_its_sensitive_places()
     assert not any("m²" in text for text in told)
 
 
-def test_beside_a_weighted_privacy_stands_the_plain_error_of_the_best_guesses():
+def test_beside_a_weighted_privacy_stands_the_error_without_weights():
     privacy, scenario = sensitive_to("euclid", REGIONS, places=["clinic=46.53,6.57:5"]), Scenario.sporadic()
     game = Game.from_scenario(PERSON, scenario, privacy=privacy, quality="squared", budget="900m")
     solution = solve(game)

@@ -80,7 +80,7 @@ def test_points_are_sensitive_where_they_lie_within_the_radius(latitude, longitu
     assert set(weights_of(weighed(hamming(), REGIONS, [one]))) == near
 
 
-def test_a_cell_that_holds_a_sensitive_location_is_sensitive_however_far_its_centre():
+def test_a_cell_that_holds_a_location_is_sensitive_however_far_its_centre():
     grid = Grid(46.0, 47.0, 6.0, 7.0, rows=2, columns=2)
     assert weights_of(sensitive_to("hamming", grid, places=["clinic=46.99,6.99:2@1m"])) == {3: 2.0}
     assert weights_of(sensitive_to("hamming", grid.keep([3, 0]), places=["clinic=46.99,6.99:2@1m"])) == {0: 2.0}

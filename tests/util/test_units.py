@@ -11,7 +11,7 @@ from hideseek.util.estimates import Estimate
 from hideseek.util.units import amount, in_unit, metres_beside, shown, shown_many, unit_words, weighted
 
 
-def test_square_metres_are_shown_as_their_root_with_both_ends_of_the_interval():
+def test_square_metres_are_shown_as_their_root_and_so_is_their_interval():
     estimate = Estimate(250_000.0, (160_000.0, 360_000.0))
     assert (shown(estimate, "m²"), shown(estimate, "m²").interval) == (500.0, (400.0, 600.0))
     assert amount(estimate, "m²") == "500 ± 1e+02 m (root mean square)"

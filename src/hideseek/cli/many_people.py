@@ -240,7 +240,7 @@ def fleet_command(
     quality: Quality = MetricName.SQUARED,
     budget: Annotated[
         list[str],
-        typer.Option(help=f"Expected loss allowed per access: a number, or {BUDGET}; may be given several times."),
+        typer.Option(help=f"Expected loss allowed per access: {BUDGET}; may be given several times."),
     ] = ["20%"],
     grid: Annotated[str, typer.Option(help="ROWSxCOLUMNS of the grid.")] = GRID,
     box: Annotated[

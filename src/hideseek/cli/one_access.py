@@ -140,7 +140,7 @@ def show_profile(profile: MarkovProfile, who: str, path: Path, as_json: bool) ->
 @commands.command("solve", epilog="Example: hideseek solve abboip.json --budget 20% --out mechanism.csv")
 def solve_command(
     source: Source,
-    budget: Annotated[str, typer.Option(help=f"Expected loss allowed: a number, or {BUDGET}.")] = "20%",
+    budget: Annotated[str, typer.Option(help=f"Expected loss allowed: {BUDGET}.")] = "20%",
     protect: OneAccess = Protect.PLACE,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,

@@ -26,8 +26,11 @@ PROTECT = (
     "What to protect: place (where you are at this access), next (this place and the next one), planned (the same, on "
     "a route that is known in advance)"
 )
-METRICS = "hamming (whether places differ), euclid (in metres), squared (in square metres)"
-BUDGET = "a percentage of the saturating budget, at which releases reveal nothing"
+METRICS = "hamming (whether places differ), euclid (in metres), squared (in root mean square metres)"
+BUDGET = (
+    "a displacement such as 500m or 2km (root mean square under squared, mean under euclid), a number such as 0.3 under "
+    "hamming, or a percentage of the saturating budget, at which releases reveal nothing"
+)
 
 OneAccess = Annotated[Protect, typer.Option("--protect", help=f"{PROTECT}. The others need design or plan.")]
 ThroughTime = Annotated[
@@ -38,7 +41,7 @@ ThroughTime = Annotated[
         "between two accesses).",
     ),
 ]
-Budget = Annotated[str, typer.Option(help=f"Expected loss allowed per access: a number, or {BUDGET}.")]
+Budget = Annotated[str, typer.Option(help=f"Expected loss allowed per access: {BUDGET}.")]
 Every = Annotated[int, typer.Option(help="Steps from one access to the next, with --protect between.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Source = Annotated[

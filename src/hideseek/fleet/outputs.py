@@ -102,7 +102,7 @@ class Outputs:
         differ = [name for name in theirs | ours if theirs.get(name) != ours.get(name)]
         if differ:
             got = "; ".join(
-                "other sensitive places"  # whose coordinates no error repeats
+                "sensitive places, where others are asked for"  # no error repeats their coordinates
                 if name == "sensitive"
                 else f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for"
                 for name in differ
