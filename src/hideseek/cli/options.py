@@ -28,8 +28,8 @@ PROTECT = (
 )
 METRICS = "hamming (whether places differ), euclid (in metres), squared (in root mean square metres)"
 BUDGET = (
-    "a displacement such as 500m or 2km (root mean square under squared, mean under euclid), a number such as 0.3 under "
-    "hamming, or a percentage of the saturating budget, at which releases reveal nothing"
+    "a displacement such as 500m or 2km (root mean square under squared, mean under euclid), a number such as 0.3 "
+    "under hamming, or a percentage of the saturating budget, at which releases reveal nothing"
 )
 
 OneAccess = Annotated[Protect, typer.Option("--protect", help=f"{PROTECT}. The others need design or plan.")]

@@ -45,6 +45,7 @@ def curve_figure(curves: Mapping[str, Envelopes], privacy: str, quality: str) ->
         for (name, curve), colour in zip(curves.items(), COLOURS, strict=False):
             draw_envelopes(axes, curve, colour, name)
         axes.set(xlabel=f"quality loss allowed: {quality}", ylabel=f"privacy: {privacy}")
+        axes.set(xlim=(0, None), ylim=(0, None))  # after all curves: from then on nothing is rescaled
         axes.legend(frameon=False, loc="lower right")
     return figure
 
@@ -59,6 +60,5 @@ def draw_envelopes(axes: Axes, curve: Envelopes, colour: str, name: str = "") ->
     axes.fill_between(across, lower, upper, color=colour, alpha=0.25, linewidth=0)
     axes.plot(across, lower, color=colour, label=name)
     axes.plot(points, shown_many(curve.privacy, error), ".", color=colour, markersize=5)
-    axes.set(xlim=(0, None), ylim=(0, None))
     axes.set_title("The most privacy that any mechanism can give")
     axes.ticklabel_format(style="sci", scilimits=(-3, 5))

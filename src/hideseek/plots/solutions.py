@@ -30,4 +30,5 @@ def draw_curve(curve: Envelopes, ax: Axes | None = None) -> Axes:
         draw_envelopes(axes, curve, COLOURS[0])
         error, loss = map(unit_words, curve.units)
         axes.set(xlabel=bracketed("quality loss allowed", loss), ylabel=bracketed("privacy", error))
+        axes.set(xlim=(0, None), ylim=(0, None))
     return axes
