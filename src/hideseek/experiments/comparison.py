@@ -41,7 +41,7 @@ from hideseek.util.checks import whole_number
 from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
-from hideseek.util.units import amount, metres_beside, shown, unit_words
+from hideseek.util.units import amount, metres_beside, shown
 from hideseek.util.workers import worker_count
 
 if TYPE_CHECKING:
@@ -143,8 +143,12 @@ class Comparison:
         return amount(self.quality_loss, self.loss_unit)
 
     def error(self, value: float) -> str:
-        """An error as people are shown it, with four digits."""
-        return f"{shown(value, self.unit):.4g} {unit_words(self.unit)}".strip()
+        """An error as people are shown it."""
+        return amount(float(value), self.unit)
+
+    def relative_loss(self, row: ComparisonRow) -> float:
+        """What a row loses as a share of the common loss, both as people are shown them."""
+        return shown(row.quality_loss, self.loss_unit) / (shown(self.quality_loss, self.loss_unit) or 1.0)
 
     def _repr_html_(self) -> str:
         facts = {

@@ -49,7 +49,7 @@ def table_of(comparison: Comparison) -> Table:
                     in_short(shown(error, comparison.unit))
                     for error in (row.window, row.filter, row.smoother, row.viterbi, row.ceiling)
                 ),
-                f"{row.quality_loss / (comparison.quality_loss or 1.0):.1%}",
+                f"{comparison.relative_loss(row):.1%}",
             )
             for row in comparison.rows
         ),
@@ -72,9 +72,7 @@ def in_short(error: Estimate) -> str:
 def apart_words(comparison: Comparison) -> str:
     """Which mechanisms cannot lose as much as the others, or as little, in words; nothing if all can."""
     apart = [
-        f"{row.mechanism} ({row.quality_loss / comparison.quality_loss:.1%})"
-        if comparison.quality_loss
-        else row.mechanism
+        f"{row.mechanism} ({comparison.relative_loss(row):.1%})" if comparison.quality_loss else row.mechanism
         for row in comparison.rows
         if row.mechanism not in ENDS and not comparison.equal(row)
     ]
