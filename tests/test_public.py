@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[1]
 
 ROOMS = [getattr(hideseek, name) for name in hideseek.__all__ if inspect.ismodule(getattr(hideseek, name))]
 NAMES = [(space, name) for space in (hideseek, *ROOMS) if hasattr(space, "__all__") for name in space.__all__]
-SUBJECTS = {"Grid": 4}  # the box that it divides: south, north, west, east
+# the box that it divides: south, north, west, east; a name and where it is
+SUBJECTS = {"Grid": 4, "SensitivePlace": 3}
 
 
 def test_at_most_45_names_are_public_and_the_rest_is_in_named_rooms():

@@ -18,13 +18,25 @@ from tests.support.fleets import CITY, WORDS
 
 def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
     status, out, err = run(
-        "fleet", city, "--out", "all", "--grid", "1x2", "--budget", "20%", "--budget", "1e5", "--workers", 2, "--json"
+        "fleet",
+        city,
+        "--out",
+        "all",
+        "--grid",
+        "1x2",
+        "--budget",
+        "20%",
+        "--budget",
+        "0.3 km",
+        "--workers",
+        2,
+        "--json",
     )
     assert status == 0, err
     facts = json.loads(out)
     assert facts["labels"] == str(Path("all", "labels.parquet").absolute())
     table = pd.read_parquet(facts["labels"])
-    assert table["asked"].tolist() == ["20%", "100000"] * 4
+    assert table["asked"].tolist() == ["20%", "300m"] * 4
     assert (facts["users"], facts["codebooks"], facts["reused"], facts["unusable"]) == (4, 8, 0, 0)
     assert facts["told_apart_by"] == "column"
     assert facts["kept"] == pytest.approx(table["kept"].mean())

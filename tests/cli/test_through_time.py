@@ -42,7 +42,8 @@ def test_design_then_inspect_then_evaluate(run, designed):
     assert "Keep it private" in out
     for stage in facts["stages"]:
         (line,) = (line for line in out.splitlines() if line.startswith(f"│ {stage['used']} "))
-        assert all(f" {stage[name]:.6g} " in line for name in ("privacy", "bound", "worst_loss"))
+        assert all(f" {stage[name]:.6g} " in line for name in ("privacy", "bound", "worst_loss_metres"))
+        assert stage["worst_loss_metres"] == pytest.approx(stage["worst_loss"] ** 0.5)
     deployed = facts["deployed"]
     plain = f"the solver's own {deployed['plain_second_privacy']:.6g}, not verified"
     assert f"{deployed['second_privacy']:.6g} by choice; {plain}" in " ".join(out.replace("│", " ").split())

@@ -65,3 +65,24 @@ def test_a_job_is_refused_where_it_is_made():
         run_fleet(".", "out", job="design")
     assert issubclass(MissingExtraError, ImportError)
     assert not issubclass(EngineError, ParameterError)
+
+
+def test_a_sensitive_location_matters_to_the_users_who_go_there_only():
+    latitude, longitude = ONE["latitude"].iloc[0], ONE["longitude"].iloc[0]
+    texts = {"near": f"x={latitude},{longitude}:5", "far": f"x={-latitude},{longitude}:5"}
+    found = {name: protect("person-000", ONE, replace(JOB, sensitive=(text,)))[0] for name, text in texts.items()}
+    plain = protect("person-000", ONE, JOB)[0]
+    assert [found[name][0].sensitive_places for name in ("near", "far")] == [1, 0]
+    assert found["far"][1] == plain[1]
+    assert codebook_from(memoryview(found["near"][1])).privacy.name.startswith("sensitive ")
+    assert found["near"][0].prior_risk > plain[0].prior_risk  # errors about one place count five times
+
+
+def test_losses_stand_in_metres_beside_square_metres():
+    row = protect("person-000", ONE, replace(JOB, quality="squared", budgets=("300m", 8100.0)))[0][0]
+    assert (row.budget, row.budget_value, row.budget_metres) == ("300m", 90_000.0, 300.0)
+    assert row.quality_loss_metres == pytest.approx(row.quality_loss**0.5)
+    assert row.worst_loss_metres <= 300 * (1 + 1e-9)
+    assert replace(JOB, quality="squared", budgets=("300m", 8100.0)).budgets == ("300m", "90m")
+    with pytest.raises(ParameterError, match=r"500 could be 500 m of root mean square displacement"):
+        Job(budgets=("500",))

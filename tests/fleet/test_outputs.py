@@ -34,6 +34,7 @@ OTHERS = {
     "privacy": ("euclid",),
     "quality": "euclid",
     "budgets": ("30%",),
+    "sensitive": ("clinic=46.517,6.633",),
 }
 
 
@@ -44,8 +45,9 @@ def test_a_job_is_another_by_any_of_its_options_and_by_the_release(name, tmp_pat
     monkeypatch.setattr(outputs, "version", lambda _: "0.0.1" if name == "hideseek" else version("hideseek"))
     monkeypatch.setattr(outputs, "SCHEMA", outputs.SCHEMA + (name == "schema"))
     other = replace(JOB, **{name: OTHERS[name]}) if name in OTHERS else JOB
-    with pytest.raises(ParameterError, match=f"Got {name} "), outputs.Outputs(tmp_path, other).taken():
+    with pytest.raises(ParameterError, match=f"Got {name} ") as caught, outputs.Outputs(tmp_path, other).taken():
         pass
+    assert "46.517" not in str(caught.value)
 
 
 def test_a_folder_begun_by_another_release_says_which_and_what_to_do(tmp_path):

@@ -139,7 +139,7 @@ PRIOR, GOOD = [0.5, 0.5], [[0.0, 1.0], [1.0, 0.0]]
         (PRIOR, GOOD, GOOD, np.nan, "budget", "nan"),
         (PRIOR, GOOD, GOOD, np.inf, "budget", "inf"),
         (PRIOR, GOOD, GOOD, -0.1, "budget", "-0.1"),
-        (PRIOR, GOOD, GOOD, "much", "budget", "a number. Got str"),
+        (PRIOR, GOOD, GOOD, "much", "budget", "or a percentage such as 20%. Got 'much'"),
         (PRIOR, GOOD, GOOD, None, "budget", "None"),
     ],
 )

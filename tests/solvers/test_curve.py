@@ -132,7 +132,7 @@ def test_a_curve_is_of_one_game():
 
 @pytest.mark.parametrize("budgets", [[np.nan], [-1.0], [[1.0]], [], ["x"]])
 def test_bad_budgets_are_refused(budgets):
-    with pytest.raises(ParameterError, match="'budgets' parameter of trade_off"):
+    with pytest.raises(ParameterError, match=r"'budgets?' parameter of trade_off"):
         trade_off(euclid_game(2, 2, 0.5), budgets=budgets)
 
 

@@ -118,9 +118,8 @@ def calls(folder):
         "Device.simulate": (device.simulate, {"walks": walks}),
         "Game": (
             hs.Game,
-            {"error": APART / 2, "cost": APART / 2, "budget": 0.1, "rows": t.rows, "mass": belief}
-            | dict.fromkeys(("guesses", "inputs", "releases"), np.array([[0], [1]]))
-            | {"privacy_unit": "m", "quality_unit": "m"},
+            {"error": APART / 2, "cost": APART / 2, "budget": 0.1, "rows": t.rows, "mass": belief, "units": ("", "")}
+            | dict.fromkeys(("guesses", "inputs", "releases"), np.array([[0], [1]])),
         ),
         "Game.from_prior": (
             hs.Game.from_prior,
@@ -149,7 +148,7 @@ def calls(folder):
             hs.fleet.Job,
             {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min", "memory": 1, "gaps": 1}
             | {"cell": None, "h3": None, "places": None}
-            | {"privacy": ("hamming",), "quality": "squared", "budgets": ("20%",)},
+            | {"privacy": ("hamming",), "quality": "squared", "budgets": ("20%",), "sensitive": ()},
         ),
         "LiveDevice": (
             hs.LiveDevice,
@@ -314,7 +313,13 @@ def calls(folder):
         ),
         "save_plan": (hs.save_plan, {"game": t.repeated, "planner": t.planner, "path": plan}),
         "save_profile": (hs.save_profile, {"profile": t.profile, "path": file}),
+        "SensitivePlace": (
+            hs.metrics.SensitivePlace,
+            {"name": "x", "latitude": 0.0, "longitude": 0.0, "weight": 2.0, "radius": 5.0},
+        ),
         "sensitive": (hs.metrics.sensitive, {"metric": t.metric, "weights": {0: 2.0}}),
+        "sensitive_place": (hs.metrics.sensitive_place, {"text": "x=0,0"}),
+        "sensitive_to": (hs.metrics.sensitive_to, {"metric": t.metric, "regions": t.places, "places": ()}),
         "sensitive_transitions": (
             hs.metrics.sensitive_transitions,
             {"metric": t.metric, "transitions": {(0, 1): 2.0}, "entering": {0: 2.0}, "leaving": {0: 2.0}},

@@ -30,6 +30,7 @@ from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.on_map import mapped
 from hideseek.util.progress import Advance
+from hideseek.util.units import amount
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +60,7 @@ class Label:
     error exceeds that with the codebook beside, where there is one. ``walks`` is 0 where nothing had to be simulated,
     and ``unit`` that of the errors. Where the adversaries are ``misled``, they believe another profile: their errors
     are in no order then, while ``prior_risk``, ``ceiling`` and the losses are those of the true profile.
+    ``unit`` that of the errors and ``loss_unit`` that of the losses; people are shown square metres as their root.
     """
 
     window: Estimate
@@ -79,6 +81,7 @@ class Label:
     gain: Estimate | None = None
     unit: str = ""
     misled: bool = False
+    loss_unit: str = ""
 
     def __post_init__(self) -> None:
         if self.misled:
@@ -112,17 +115,21 @@ class Label:
         return mapped(codebook, label=self, tracks=tracks, tiles=tiles)
 
     def __repr__(self) -> str:
-        errors = ", ".join(f"{name}={error.in_words()}" for name, error in self.errors.items())
-        kept = f"kept={self.kept.in_words()} of ceiling={self.ceiling:.6g}, prior_risk={self.prior_risk:.6g}"
-        return f"Label({errors},\n      {kept},\n      quality_loss={self.quality_loss:.6g}, accesses={self.accesses})"
+        facts = self._facts
+        errors = ", ".join(f"{name}={facts[name]}" for name in self.errors)
+        kept = f"kept={facts['kept']} of ceiling={facts['ceiling']}, prior_risk={facts['prior_risk']}"
+        return f"Label({errors},\n      {kept},\n      quality_loss={facts['quality_loss']}, accesses={self.accesses})"
 
     def _repr_html_(self) -> str:
-        facts: dict[str, object] = {name: error.in_words() for name, error in self.errors.items()}
-        for name in ("prior_risk", "ceiling", "kept", "quality_loss", "worst_loss", "over_budget", "gain"):
-            value = getattr(self, name)
-            if value is not None:
-                facts[name] = Estimate.exactly(value).in_words()
-        return html_table("Label", facts | {"accesses": self.accesses, "walks": self.walks})
+        return html_table("Label", self._facts | {"accesses": self.accesses, "walks": self.walks})
+
+    @property
+    def _facts(self) -> dict[str, object]:
+        units = dict.fromkeys((*self.errors, "prior_risk", "ceiling"), self.unit) | {
+            "kept": "", "quality_loss": self.loss_unit, "worst_loss": self.loss_unit, "over_budget": "", "gain": ""
+        }  # fmt: skip
+        found = {name: getattr(self, name) for name in units}
+        return {name: amount(value, units[name]) for name, value in found.items() if value is not None}
 
 
 @checked
@@ -233,6 +240,7 @@ def labelled(run: Run, codebook: Codebook, walks: int, seed: int, progress: Adva
         walks=0 if enumerable(run) else walks,
         unit=codebook.privacy.unit,
         misled=mind is not None,
+        loss_unit=codebook.quality.unit,
     )
 
 

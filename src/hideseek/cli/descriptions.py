@@ -9,23 +9,31 @@ import msgspec
 import numpy as np
 
 from hideseek.adversary.label import ASSUMPTION, Label
+from hideseek.adversary.one_shot import expected_error
 from hideseek.codebook.claims import GapCase
 from hideseek.codebook.codebook import Codebook, looks_back
-from hideseek.experiments.wording import named
+from hideseek.experiments.wording import exactly_named, named, sensitive_words
 from hideseek.fleet.run import Fleet
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
+from hideseek.metrics.sensitive_places import unweighted
 from hideseek.model.markov import MarkovProfile
-from hideseek.model.profile import regions_of
+from hideseek.model.profile import Profile, regions_of
+from hideseek.model.regions import Regions
+from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.simulation import FOR_WHOM, Foresight
 from hideseek.solvers.certificate import relative_gap
+from hideseek.solvers.curve import Curve
 from hideseek.solvers.solution import Solution
 from hideseek.util.arrays import IntArray
+from hideseek.util.display import bracketed
 from hideseek.util.estimates import Estimate
+from hideseek.util.units import amount, in_unit, is_length, metres_beside, shown, shown_many, unit_words
 
 BUSIEST = 10  # places of a profile that are shown
+METRES, POINT = 100, 0.01  # what more of displacement, or of a loss that is no length, is priced
 HABITS = "It reveals where its user goes and how. Anyone who has it knows as much as the strongest adversary."
 
 
@@ -56,19 +64,53 @@ def busiest_rows(profile: MarkovProfile) -> tuple[tuple[str, ...], list[tuple[st
 
 def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> Iterable[tuple[str, str]]:
     """A solution in plain words."""
-    yield "privacy, certified", f"{solution.privacy:.6g} {d_p.unit}".strip()
-    yield "no mechanism exceeds", f"{solution.bound:.6g} {d_p.unit}".strip()
+    yield "privacy, certified", amount(solution.privacy, d_p.unit)
+    yield "no mechanism exceeds", amount(solution.bound, d_p.unit)
     if solution.within < solution.bound:
-        yield "none within the radius exceeds", f"{solution.within:.6g} {d_p.unit}".strip()
+        yield "none within the radius exceeds", amount(solution.within, d_p.unit)
         yield "the radius costs at most", f"{solution.optimality_gap:.2%} of the bound"
         gap = relative_gap(solution.privacy, solution.within, game.prior_risk)
         yield "optimality gap within it", f"{gap:.1e} ({solution.status})"
     else:
         yield "optimality gap", f"{solution.optimality_gap:.1e} ({solution.status})"
-    yield "quality loss", f"{solution.quality_loss:.6g} of {game.budget:.6g} {d_q.unit}".strip()
-    yield "one more unit of loss adds", f"{solution.price:.3g}"
-    yield "prior risk (no release)", f"{game.prior_risk:.6g} {d_p.unit}".strip()
+    yield "quality loss", amount(solution.quality_loss, d_q.unit, whole=game.budget)
+    yield price_words(solution, game)
+    yield "prior risk (no release)", amount(game.prior_risk, d_p.unit)
     yield "solved by", f"{solution.method}, {solution.iterations} round{'s' * (solution.iterations != 1)}"
+
+
+def sensitive_rows(privacy: Metric, regions: Regions | None) -> list[tuple[str, str]]:
+    """Which places are sensitive, in a row of its own; none where none are."""
+    words = sensitive_words(privacy, regions)
+    return [("sensitive places", words)] if words else []
+
+
+def unweighted_rows(solution: Solution, profile: Profile, scenario: Scenario, d_p: Metric) -> list[tuple[str, str]]:
+    """Beside a weighted privacy: the expected error of an adversary who minimises it without weights."""
+    plain = unweighted(d_p)
+    if plain is d_p:
+        return []
+    game = Game.from_scenario(profile, scenario, privacy=plain, quality="hamming")
+    return [("privacy, without weights", amount(expected_error(game, solution.mechanism), plain.unit))]
+
+
+def price_words(solution: Solution, game: Game) -> tuple[str, str]:
+    """What a little more loss buys: what no mechanism that loses so much more exceeds, and about what is reached.
+
+    The price is the slope of a line that privacy cannot cross, whatever the budget, and touches where it was solved. Up
+    to the next corner of the curve the line is the curve. Under a squared metric it is a line over square metres, so
+    that it is read at the square of the larger displacement.
+    """
+    error, loss = game.units
+    if is_length(loss):
+        more, name = float(in_unit(np.array(shown(game.budget, loss) + METRES), loss)), f"{METRES} m more displacement"
+    else:
+        more, name = game.budget + POINT, "one percentage point more loss"
+    most = min(solution.within + solution.price * (more - game.budget), game.prior_risk)
+    bought = max(shown(most, error) - shown(solution.privacy, error), 0.0)
+    return f"{name} buys", f"about {round(bought, 9):.3g} {error.removesuffix('²')} of privacy, not more".replace(
+        "  ", " "
+    )
 
 
 def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> dict[str, object]:
@@ -83,12 +125,28 @@ def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
         "saturation": game.saturation,
         "prior_risk": game.prior_risk,
         "price": solution.price,
+        **metres_beside(
+            {"quality_loss": solution.quality_loss, "budget": game.budget, "saturation": game.saturation}, d_q.unit
+        ),
         "status": str(solution.status),
         "method": str(solution.method),
         "iterations": solution.iterations,
-        "privacy_metric": named(d_p),
-        "quality_metric": named(d_q),
+        "privacy_metric": exactly_named(d_p),
+        "quality_metric": exactly_named(d_q),
     }
+
+
+def curve_rows(curve: Curve) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The points of a curve as people are shown them: a header, and one row per budget; prices are for machines."""
+    error, loss = curve.units
+    columns = (
+        (bracketed("budget", unit_words(loss)), curve.budget, loss),
+        (bracketed("privacy", unit_words(error)), curve.privacy, error),
+        ("no mechanism exceeds", curve.bound, error),
+        ("quality loss", curve.quality_loss, loss),
+    )
+    rows = zip(*(shown_many(values, unit) for _, values, unit in columns), strict=True)
+    return tuple(name for name, _, _ in columns), [tuple(f"{value:.6g}" for value in row) for row in rows]
 
 
 def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
@@ -103,21 +161,22 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         ("exposes", f"places: {named_offsets(scenario.release)}; {access} of {codebook.step}"),
         ("remembers (its history)", f"releases: {named_offsets(scenario.seen)}" if scenario.seen else "no release"),
         ("error is measured as", named(codebook.privacy)),
+        *sensitive_rows(codebook.privacy, codebook.regions),
         ("loss is measured as", named(codebook.quality)),
         ("certified over", run),
-        ("privacy, on average", f"{done.privacy:.6g} {d_p}".strip()),
-        ("privacy, worst history", f"{done.worst_privacy:.6g} {d_p}".strip()),
-        ("loss, on average", f"{done.quality_loss:.6g} {d_q}".strip()),
-        ("loss, worst history", f"{done.worst_loss:.6g} of {codebook.budget:.6g} {d_q}".strip()),
+        ("privacy, on average", amount(done.privacy, d_p)),
+        ("privacy, worst history", amount(done.worst_privacy, d_p)),
+        ("loss, on average", amount(done.quality_loss, d_q)),
+        ("loss, worst history", amount(done.worst_loss, d_q, whole=codebook.budget)),
         ("continues after a gap of", f"up to {len(codebook.gaps) + 1} accesses" if codebook.gaps else unbroken),
     ]
-    if codebook.gaps:
-        words.append(("privacy after a gap", f"at least {done.gap_privacy:.6g} {d_p} on average".replace("  ", " ")))
-        loss = f"{done.gap_worst_loss:.6g} of {codebook.budget:.6g} {d_q}".strip()
+    if done.gap_privacy is not None and done.gap_worst_loss is not None:
+        words.append(("privacy after a gap", f"at least {amount(done.gap_privacy, d_p)} on average"))
+        loss = amount(done.gap_worst_loss, d_q, whole=codebook.budget)
         words.append(("loss, worst after a gap", f"{loss}, {gap_words(done.gap_worst_case)}"))
         words.append(("after two gaps in a row", "not certified unless the run has settled between them"))
     chosen, plain = done.second_privacy, done.plain_second_privacy
-    second = f"{chosen:.6g} by choice; the solver's own {plain:.6g}, not verified"
+    second = f"{amount(chosen, d_p)} by choice; the solver's own {amount(plain, d_p)}, not verified"
     words.append(("privacy at access 2", second))
     words.append(("given every release", "the loss may exceed the budget: see evaluate"))
     words.append(("assumed", "access times reveal nothing about the place"))
@@ -142,9 +201,10 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
         "places": codebook.places,
         "step": codebook.step,
         "scenario": asdict(codebook.scenario),
-        "privacy_metric": named(codebook.privacy),
-        "quality_metric": named(codebook.quality),
+        "privacy_metric": exactly_named(codebook.privacy),
+        "quality_metric": exactly_named(codebook.quality),
         "budget": codebook.budget,
+        **metres_beside({"budget": codebook.budget}, codebook.quality.unit),
         "stages": [
             {
                 "used": codebook.occasion(number),
@@ -153,6 +213,10 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
                 "bound": float(worth.weight @ worth.bound),
                 "quality_loss": float(worth.weight @ worth.loss),
                 "worst_loss": float(worth.loss.max()),
+                **metres_beside(
+                    {"quality_loss": float(worth.weight @ worth.loss), "worst_loss": float(worth.loss.max())},
+                    codebook.quality.unit,
+                ),
             }
             for number, worth in enumerate(codebook.worths())
         ],
@@ -166,17 +230,17 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
 def plan_words(game: BeliefGame, planner: Planner, found: Foresight) -> list[tuple[str, str]]:
     """A plan in plain words."""
     d_p, d_q = game.privacy.unit, game.quality.unit
-    *promised, cuts = plan_promises(game, planner)[:5]
-    smoothed = [] if found.smoother is None else [("expected error of the smoother", found.smoother.in_words())]
+    *promised, cuts, _, _ = plan_promises(game, planner)
+    smoothed = [] if found.smoother is None else [("expected error of the smoother", amount(found.smoother, d_p))]
     return [
         *promised,
-        ("expected error of the filter", f"{found.filter.in_words()} {d_p}".strip()),
-        *((name, f"{words} {d_p}".strip()) for name, words in smoothed),
-        ("bound of the cuts", f"{found.bound:.6g} {d_p}, if the budget holds given every release".replace(" ,", ",")),
-        ("ceiling", f"{found.ceiling:.6g} {d_p}, if the budget holds on average".replace(" ,", ",")),
+        ("expected error of the filter", amount(found.filter, d_p)),
+        *smoothed,
+        ("bound of the cuts", f"{amount(found.bound, d_p)}, if the budget holds given every release"),
+        ("ceiling", f"{amount(found.ceiling, d_p)}, if the budget holds on average"),
         ("kept of the ceiling", found.kept.in_words()),
-        ("quality loss, on average", f"{found.quality_loss.in_words()} {d_q}".strip()),
-        ("quality loss, worst history", f"{found.worst_loss:.6g} of {game.budget:.6g} {d_q}".strip()),
+        ("quality loss, on average", amount(found.quality_loss, d_q)),
+        ("quality loss, worst history", amount(found.worst_loss, d_q, whole=game.budget)),
         ("assumed", "access times reveal nothing about the place"),
         ("accesses simulated", str(found.accesses)),
         cuts,
@@ -190,13 +254,11 @@ def plan_promises(game: BeliefGame, planner: Planner) -> list[tuple[str, str]]:
         ("protects", f"the true places: {named_offsets(game.scenario.target)}"),
         ("planner", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
         ("error is measured as", named(game.privacy)),
+        *sensitive_rows(game.privacy, game.profile.regions),
         ("loss is measured as", named(game.quality)),
         ("cuts", str(len(planner.cuts))),
-        (
-            "no mechanism exceeds",
-            f"{planner.bound:.6g} {d_p}, if the budget holds given every release".replace(" ,", ","),
-        ),
-        ("loss allowed per access", f"{game.budget:.6g} {d_q}".strip()),
+        ("no mechanism exceeds", f"{amount(planner.bound, d_p)}, if the budget holds given every release"),
+        ("loss allowed per access", amount(game.budget, d_q)),
     ]
 
 
@@ -207,8 +269,8 @@ def plan_claims(game: BeliefGame, planner: Planner) -> dict[str, object]:
         "places": game.profile.places,
         "states": len(game.states),
         "scenario": asdict(game.scenario),
-        "privacy_metric": named(game.privacy),
-        "quality_metric": named(game.quality),
+        "privacy_metric": exactly_named(game.privacy),
+        "quality_metric": exactly_named(game.quality),
         "budget": game.budget,
         "planner": str(planner.outlook),
         "mode": str(planner.mode),
@@ -228,6 +290,10 @@ def plan_facts(game: BeliefGame, planner: Planner, found: Foresight) -> dict[str
         "smoother_interval": None if found.smoother is None else found.smoother.interval,
         "certified": found.certified,
         **asdict(found),
+        **metres_beside(
+            {"budget": game.budget, "quality_loss": found.quality_loss, "worst_loss": found.worst_loss},
+            game.quality.unit,
+        ),
         "bound_holds_for": FOR_WHOM,
     }
 
@@ -251,8 +317,10 @@ def label_facts(label: Label) -> dict[str, object]:
         if isinstance(value, float | int) and not isinstance(value, bool)
     }
     known = {name: value for name, value in numbers.items() if isinstance(value, Estimate)}
+    losses = {name: getattr(label, name) for name in ("quality_loss", "worst_loss", "worst_loss_given_all")}
     return {
         **numbers,
+        **metres_beside(losses, label.loss_unit),
         "intervals": {name: value.interval for name, value in known.items() if not value.exact},
         "hit_rates": {name: value.hit_rate for name, value in known.items() if value.hit_rate is not None},
         "unit": label.unit,
@@ -263,14 +331,15 @@ def label_facts(label: Label) -> dict[str, object]:
 def stage_rows(codebook: Codebook) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The stages of a codebook, computed again: a header, and one row per stage."""
     d_p, d_q = codebook.privacy.unit, codebook.quality.unit
-    header = ("stage", "histories", f"privacy {d_p}".strip(), "no table exceeds", f"worst loss {d_q}".strip())
+    privacy, loss = bracketed("privacy", unit_words(d_p)), bracketed("worst loss", unit_words(d_q))
+    header = ("stage", "histories", privacy, "no table exceeds", loss)
     return header, [
         (
             codebook.occasion(number),
             str(len(worth.weight)),
-            f"{worth.weight @ worth.privacy:.6g}",
-            f"{worth.weight @ worth.bound:.6g}",
-            f"{worth.loss.max():.6g}",
+            shown(float(worth.weight @ worth.privacy), d_p).in_words(),
+            shown(float(worth.weight @ worth.bound), d_p).in_words(),
+            shown(float(worth.loss.max()), d_q).in_words(),
         )
         for number, worth in enumerate(codebook.worths())
     ]

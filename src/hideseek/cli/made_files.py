@@ -76,7 +76,7 @@ def evaluate_command(
     from hideseek.adversary.label import ASSUMPTION, evaluate
     from hideseek.cli.descriptions import label_facts
     from hideseek.codebook.codebook import Codebook
-    from hideseek.experiments.wording import in_percent, loss_words
+    from hideseek.experiments.wording import in_percent, loss_words, sensitive_words
     from hideseek.storage.profile_file import load_profile
 
     codebook = Codebook.load(path)
@@ -91,6 +91,8 @@ def evaluate_command(
         print_json(label_facts(label) | ({} if believed is None else {"believes": str(believed)}))
         return
     print_label(label, codebook.privacy.unit)
+    if sensitive := sensitive_words(codebook.privacy, codebook.regions):
+        say(f"Sensitive places: {sensitive}.")
     if believed is not None:
         say(f"The adversaries believe {believed.name}; the person moves as {source.name} says.")
     say(f"Kept of the ceiling, against an adversary who remembers every release: {label.kept.in_words()}.")

@@ -153,9 +153,9 @@ def compare_command(
     table = table_of(found)
     shown = [row[:5] for row in (table.header, *table.rows)]  # what 80 columns hold
     print_table(f"Privacy ({named(d_p)}) at equal loss of quality", shown[0], shown[1:])
-    loss = f"All lose {found.quality_loss:.6g} ({named(d_q)}).{apart_words(found)}"
-    most = f"No mechanism that loses as little exceeds {found.ceiling:.4g}"
-    say(f"{loss} {most}; the expected error of an adversary who sees no release is {found.prior_risk:.4g}.")
+    loss = f"All lose {found.loss} ({d_q.name}).{apart_words(found)}"
+    most = f"No mechanism that loses as little exceeds {found.error(found.ceiling)}"
+    say(f"{loss} {most}; the expected error of an adversary who sees no release is {found.error(found.prior_risk)}.")
     say(ASSUMPTION)
     say("The report with the figure, readable by you only: ", (str(files["report"]), "bold"))
 
@@ -232,7 +232,7 @@ def fleet_command(
     quality: Quality = MetricName.SQUARED,
     budget: Annotated[
         list[str],
-        typer.Option(help=f"Expected loss allowed per access: a number, or {BUDGET}; may be given several times."),
+        typer.Option(help=f"Expected loss allowed per access: {BUDGET}; may be given several times."),
     ] = ["20%"],
     memory: Annotated[int, typer.Option(help="Releases that the adversary remembers.")] = 1,
     gaps: Gaps = 1,

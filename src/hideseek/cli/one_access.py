@@ -121,8 +121,7 @@ def solve_command(
         float | None, typer.Option(help="Seconds after which to stop, with the optimality gap reached so far.")
     ] = None,
     radius: Annotated[
-        float | None,
-        typer.Option(help="Largest loss of any single release, in the unit of the quality metric (m² by default)."),
+        str | None, typer.Option(help="Largest loss of any single release, such as 2km; a number under hamming.")
     ] = None,
     hardware: Annotated[
         str | None,
@@ -133,11 +132,12 @@ def solve_command(
     as_json: AsJson = False,
 ) -> None:
     """Compute the best mechanism, the best attack on it, and the proof."""
-    from hideseek.cli.descriptions import solution_facts, solution_words
+    from hideseek.cli.descriptions import sensitive_rows, solution_facts, solution_words, unweighted_rows
     from hideseek.cli.inputs import game_of, profile_of, scenario_alone
     from hideseek.game.budget import budget_of
     from hideseek.model.profile import regions_of
-    from hideseek.solvers.dispatch import solve
+    from hideseek.solvers.dispatch import radius_of, solve
+    from hideseek.util.units import metres_beside
 
     scenario = scenario_alone(protect, planned)
     profile = profile_of(data, reading)
@@ -156,11 +156,13 @@ def solve_command(
     files = {"mechanism": table_path, "attack": attack_path}
     if as_json:
         paths = {name: str(path) if path else None for name, path in files.items()}
-        print_json(solution_facts(solution, game, d_p, d_q) | {"radius": radius} | paths)
+        reach = {"radius": None if radius is None else radius_of(radius, d_q.unit)}
+        print_json(solution_facts(solution, game, d_p, d_q) | reach | metres_beside(reach, d_q.unit) | paths)
         return
-    facts = [*solution_words(solution, game, d_p, d_q)]
+    sensitive = sensitive_rows(d_p, profile.regions) + unweighted_rows(solution, profile, scenario, d_p)
+    facts = [*solution_words(solution, game, d_p, d_q), *sensitive]
     if radius is not None:
-        facts.append(("radius", f"{radius:.6g} {d_q.unit}".strip()))
+        facts.append(("radius", radius))
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
     for what, path in files.items():
         if path is not None:
@@ -185,14 +187,15 @@ def curve_command(
 ) -> None:
     """Trace the privacy-quality curve, certified at its points and between them."""
     import numpy as np
-    import pandas as pd
 
+    from hideseek.cli.descriptions import curve_rows
     from hideseek.cli.inputs import game_of, profile_of, scenario_alone
     from hideseek.experiments.wording import named
     from hideseek.solvers.curve import refuse_many_points, trade_off
     from hideseek.util.checks import whole_number
     from hideseek.util.harmless import csv_bytes
     from hideseek.util.private_files import write_privately
+    from hideseek.util.units import amount
 
     if figure is not None and figure.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise broken_rule("figure", "curve", "a file that ends in .png, .pdf or .svg", figure.name)
@@ -206,8 +209,7 @@ def curve_command(
         found = trade_off(
             game, budgets=budgets, tolerance=tolerance, breakpoints=breakpoints, progress=advance
         )  # fmt: skip
-    columns = ("budget", "privacy", "bound", "price", "quality_loss")
-    table = pd.DataFrame({name: getattr(found, name) for name in columns})
+    table = found.to_frame()
     if csv is not None:
         write_privately(csv, csv_bytes(table))
     if figure is not None:
@@ -217,10 +219,9 @@ def curve_command(
     if as_json:
         print_json({"points": table.to_dict("records"), "width": found.width, "prior_risk": game.prior_risk})
         return
-    rows = [tuple(f"{value:.6g}" for value in row) for row in table.itertuples(index=False)]
-    print_table(f"Privacy ({named(d_p)}) against quality loss ({named(d_q)})", columns, rows)
-    known = f"Between the points, the optimum is known to within {found.width:.3g}"
-    say(f"{known}; nothing can exceed {game.prior_risk:.6g}.")
+    print_table(f"Privacy ({named(d_p)}) against quality loss ({named(d_q)})", *curve_rows(found))
+    known = f"Between the points, the optimum is known to within {amount(found.width, d_p.unit)}"
+    say(f"{known}; nothing can exceed {amount(game.prior_risk, d_p.unit)}.")
 
 
 Axis = tuple[str, Sequence[int], "IntArray"]  # role, offsets, and the places that each index stands for

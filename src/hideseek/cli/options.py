@@ -16,8 +16,11 @@ from typer.core import TyperCommand, TyperGroup
 from hideseek.util.choices import MetricName, Protect
 
 PROTECT = "What to protect: place (where you are at this access), next (this place and the next one)"
-METRICS = "hamming (whether places differ), euclid (in metres), squared (in square metres)"
-BUDGET = "a percentage of the saturating budget, at which releases reveal nothing"
+METRICS = "hamming (whether places differ), euclid (in metres), squared (in root mean square metres)"
+BUDGET = (
+    "a displacement such as 500m or 2km (root mean square under squared, mean under euclid), a number such as 0.3 "
+    "under hamming, or a percentage of the saturating budget, at which releases reveal nothing"
+)
 TRACES = "Traces: a file, a folder or an archive"
 
 
@@ -79,9 +82,7 @@ ThroughTime = Annotated[
 Planned = Annotated[
     bool, typer.Option("--planned", help="The route is known in advance, with --protect next.", show_default=False)
 ]
-Budget = Annotated[
-    str, typer.Option(metavar="AMOUNT", help=f"Expected loss allowed per access: a number, or {BUDGET}.")
-]
+Budget = Annotated[str, typer.Option(metavar="AMOUNT", help=f"Expected loss allowed per access: {BUDGET}.")]
 Every = Annotated[int, typer.Option(help="Time steps from one access to the next, with --protect between.")]
 Memory = Annotated[int, typer.Option(help="Releases that the adversary remembers, with --protect place and way.")]
 Gaps = Annotated[int, typer.Option(help="Longest gap after which to continue, in accesses; 1: none missed.")]

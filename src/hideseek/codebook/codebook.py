@@ -44,6 +44,7 @@ from hideseek.util.checks import whole_number
 from hideseek.util.display import html_table
 from hideseek.util.on_map import OnMap
 from hideseek.util.time_steps import checked_step
+from hideseek.util.units import amount
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +116,7 @@ class Codebook(OnMap):
             "longest_gap": len(self.gaps) + 1,  # in accesses; 1: none
             "privacy": self.privacy.name,
             "quality": self.quality.name,
-            "budget": f"{self.budget:.6g}",
+            "budget": amount(self.budget, self.quality.unit),
         }
 
     def plot(self, ax: object = None) -> Any:

@@ -24,6 +24,7 @@ from hideseek.designing.history_solver import HistorySolver
 from hideseek.designing.stage_draft import Choice, Draft, Made, attack_of
 from hideseek.designing.stage_layout import StageLayout
 from hideseek.errors import SolverError, broken_rule
+from hideseek.game.budget import budget_through_time
 from hideseek.game.game import budget_too_small
 from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.markov import MarkovProfile
@@ -32,7 +33,7 @@ from hideseek.model.scenario import Scenario
 from hideseek.planning.planner import Planner
 from hideseek.solvers.repair import cheapest_releases
 from hideseek.util.boundary import checked
-from hideseek.util.checks import one_of, scalar
+from hideseek.util.checks import one_of
 from hideseek.util.progress import Advance
 from hideseek.util.workers import worker_count
 
@@ -53,7 +54,7 @@ def design(
     *,
     privacy: MetricLike,
     quality: MetricLike,
-    budget: float,
+    budget: float | str,
     first_stages: int | None = None,
     gaps: int = 1,
     choice: Choice | str = Choice.UNINFORMATIVE,
@@ -73,8 +74,8 @@ def design(
         How people move, and what is released, remembered and protected.
     privacy, quality : metric
         The adversary's error and the quality loss: a metric, its name, or a matrix [place, place].
-    budget : float
-        The most quality that an access may lose on average, in the unit of ``quality``.
+    budget : float or str
+        The most that an access may lose on average, in the unit of ``quality``; or words, as in :class:`Game`: "500m".
     first_stages, gaps : int, optional
         Accesses with tables of their own, by default two after everything to be seen was exposed; then one repeats.
         And the longest gap with tables of its own, in accesses; 1 is none.
@@ -113,7 +114,7 @@ def games_of(
     scenario: Scenario,
     privacy: MetricLike,
     quality: MetricLike,
-    budget: float,
+    budget: float | str,
     farsighted: Planner | None,
 ) -> HistoryGames:
     """The games of a design, once what was given is known to be right."""
@@ -121,7 +122,8 @@ def games_of(
         rule = "a Planner that looks ahead, or None"
         raise broken_rule("farsighted", OWNER, rule, getattr(farsighted, "outlook", type(farsighted).__name__))
     d_p, d_q = as_metric(privacy, "privacy", chain, OWNER), as_metric(quality, "quality", chain, OWNER)
-    return HistoryGames.of(chain, scenario, d_p, d_q, scalar(budget, "budget", OWNER), farsighted)
+    allowed = budget_through_time(budget, chain, scenario, d_p, d_q, OWNER)
+    return HistoryGames.of(chain, scenario, d_p, d_q, allowed, farsighted)
 
 
 class _Designer:
@@ -213,7 +215,7 @@ class _Designer:
             if np.abs(one.table - one.safe).max() > 1e-12:
                 mixed[past] = replace(one, table=(1 - share) * one.table + share * one.safe)
             elif loss > self.budget * (1 + LEAST_SPARE):
-                raise budget_too_small(self.budget, loss)
+                raise budget_too_small(self.budget, loss, self.games.quality.unit)
         if mixed:
             draft.take(mixed, self.places)
         return bool(mixed)

@@ -30,16 +30,18 @@ from hideseek.baselines.rival import Rival, Setting
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.designer import design
 from hideseek.errors import CertificateError, broken_rule
+from hideseek.game.budget import budget_of
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.dispatch import solve
 from hideseek.util.boundary import checked
-from hideseek.util.checks import scalar, whole_number
+from hideseek.util.checks import whole_number
 from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
+from hideseek.util.units import amount, metres_beside, shown
 from hideseek.util.workers import worker_count
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ class Comparison:
     """Rows at equal ``quality_loss``, the most private against the filter first; then those with another loss.
 
     ``ceiling`` is what no mechanism that loses as little exceeds, ``prior_risk`` the expected error of an adversary who
-    sees no release, ``unit`` that of the errors.
+    sees no release, ``unit`` that of the errors and ``loss_unit`` that of the losses.
     """
 
     rows: tuple[ComparisonRow, ...]
@@ -100,19 +102,23 @@ class Comparison:
     accesses: int
     walks: int
     unit: str = ""
+    loss_unit: str = ""
 
     def equal(self, row: ComparisonRow) -> bool:
         """Whether a row loses as much as the codebook; the truth, the constant place and coarse dials do not."""
         return abs(row.quality_loss - self.quality_loss) <= EQUAL * self.quality_loss
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per mechanism; every measured number with the ends of its 95 % confidence interval."""
+        """One row per mechanism; every measured number with the ends of its 95 % confidence interval.
+
+        Losses are in ``loss_unit``; where that is m or m², ``quality_loss_metres`` is the displacement.
+        """
         lines = []
         for row in self.rows:
             line = vars(row) | {"kept": row.kept}
             for name in (*MEASURED, "kept"):
                 line[f"{name}_low"], line[f"{name}_high"] = line[name].interval
-            lines.append(line)
+            lines.append(line | metres_beside({"quality_loss": row.quality_loss}, self.loss_unit))
         return pd.DataFrame(lines)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -123,19 +129,35 @@ class Comparison:
 
     def __repr__(self) -> str:
         most = max((row for row in self.rows if self.equal(row)), key=lambda row: row.filter, default=None)
-        first = "" if most is None else f"; {most.mechanism} keeps the most against the filter, {most.filter:.4g}"
-        return (
-            f"Comparison of {len(self.rows)} mechanisms at a quality loss of {self.quality_loss:.6g}, "
-            f"over {self.accesses} accesses{first} of the ceiling {self.ceiling:.4g}"
+        first = (
+            "" if most is None else f"; {most.mechanism} keeps the most against the filter, {self.error(most.filter)}"
         )
+        return (
+            f"Comparison of {len(self.rows)} mechanisms at a quality loss of {self.loss}, "
+            f"over {self.accesses} accesses{first} of the ceiling {self.error(self.ceiling)}"
+        )
+
+    @property
+    def loss(self) -> str:
+        """The common loss as people are shown it."""
+        return amount(self.quality_loss, self.loss_unit)
+
+    def error(self, value: float) -> str:
+        """An error as people are shown it."""
+        return amount(float(value), self.unit)
+
+    def relative_loss(self, row: ComparisonRow) -> float:
+        """What a row loses as a share of the common loss, both as people are shown them."""
+        return shown(row.quality_loss, self.loss_unit) / (shown(self.quality_loss, self.loss_unit) or 1.0)
 
     def _repr_html_(self) -> str:
         facts = {
-            row.mechanism: f"{row.filter:.4g}" + (f", at a loss of {row.quality_loss:.4g}" * (not self.equal(row)))
+            row.mechanism: self.error(row.filter)
+            + (f", at a loss of {amount(float(row.quality_loss), self.loss_unit)}" * (not self.equal(row)))
             for row in self.rows
         }
-        title = f"Expected error of the filter at a quality loss of {self.quality_loss:.6g}"
-        return html_table(title, facts | {"no mechanism exceeds (ceiling)": f"{self.ceiling:.4g}"})
+        title = f"Expected error of the filter at a quality loss of {self.loss}"
+        return html_table(title, facts | {"no mechanism exceeds (ceiling)": self.error(self.ceiling)})
 
 
 @checked
@@ -144,7 +166,7 @@ def compare(
     *,
     privacy: MetricLike,
     quality: MetricLike,
-    budget: float,
+    budget: float | str,
     rivals: Sequence[Rival] = RIVALS,
     accesses: int = ACCESSES,
     walks: int = WALKS,
@@ -160,8 +182,8 @@ def compare(
         How the person moves; of order 1, as some rivals assume.
     privacy, quality : Metric, str or ``(places, places)`` array
         How the adversary's error and the loss of quality are measured.
-    budget : float
-        Expected loss per access that the codebook may have, in the unit of the quality metric.
+    budget : float or str
+        Expected loss per access that the codebook may have, in the unit of ``quality``; or words: "500m", "20%".
     rivals : sequence of Rival
         Mechanisms whose dials are turned until they lose as much as the codebook; all known ones by default.
     accesses, walks, seed : int
@@ -196,7 +218,7 @@ def compare(
     """
     workers = worker_count(workers, "compare")
     measure = measure_of(profile, privacy, quality, accesses, walks, seed)
-    codebook = measure.codebook(scalar(budget, "budget", "compare"), workers, progress)
+    codebook = measure.codebook(budget_of(budget, measure.setting.game, "compare"), workers, progress)
     return beside(codebook, measure, rivals, workers, progress)
 
 
@@ -229,8 +251,8 @@ def beside(
         found.append(row)
         if progress is not None:
             progress("rivals", len(found), len(rivals) + 4)
-    risk, unit = measure.setting.game.prior_risk, measure.setting.privacy.unit
-    comparison = Comparison((), target, ours.ceiling, risk, measure.accesses, measure.walks, unit)
+    game = measure.setting.game
+    comparison = Comparison((), target, ours.ceiling, game.prior_risk, measure.accesses, measure.walks, *game.units)
     found.sort(key=lambda row: (row.mechanism in ENDS, not comparison.equal(row), -row.filter))
     return replace(comparison, rows=tuple(found))
 

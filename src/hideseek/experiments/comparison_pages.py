@@ -13,6 +13,7 @@ from hideseek.plots.style import save
 from hideseek.util.estimates import Estimate
 from hideseek.util.harmless import csv_bytes
 from hideseek.util.private_files import write_privately
+from hideseek.util.units import metres_beside, shown
 
 TITLE = "Every mechanism on one scale"
 
@@ -22,6 +23,7 @@ def facts_of(comparison: Comparison) -> dict[str, object]:
     rows = [
         {
             **vars(row),
+            **metres_beside({"quality_loss": row.quality_loss}, comparison.loss_unit),
             "kept": row.kept,
             "equal_loss": comparison.equal(row),
             "intervals": {
@@ -32,7 +34,8 @@ def facts_of(comparison: Comparison) -> dict[str, object]:
         }
         for row in comparison.rows
     ]
-    return {**vars(comparison), "rows": rows, "assumption": ASSUMPTION}
+    common = metres_beside({"quality_loss": comparison.quality_loss}, comparison.loss_unit)
+    return {**vars(comparison), **common, "rows": rows, "assumption": ASSUMPTION}
 
 
 def table_of(comparison: Comparison) -> Table:
@@ -42,9 +45,11 @@ def table_of(comparison: Comparison) -> Table:
         tuple(
             (
                 row.mechanism,
-                *(in_short(error) for error in (row.window, row.filter, row.smoother, row.viterbi)),
-                f"{round(row.ceiling, 9):.4g}",
-                f"{row.quality_loss / (comparison.quality_loss or 1.0):.1%}",
+                *(
+                    in_short(shown(error, comparison.unit))
+                    for error in (row.window, row.filter, row.smoother, row.viterbi, row.ceiling)
+                ),
+                f"{comparison.relative_loss(row):.1%}",
             )
             for row in comparison.rows
         ),
@@ -67,9 +72,7 @@ def in_short(error: Estimate) -> str:
 def apart_words(comparison: Comparison) -> str:
     """Which mechanisms cannot lose as much as the others, or as little, in words; nothing if all can."""
     apart = [
-        f"{row.mechanism} ({row.quality_loss / comparison.quality_loss:.1%})"
-        if comparison.quality_loss
-        else row.mechanism
+        f"{row.mechanism} ({comparison.relative_loss(row):.1%})" if comparison.quality_loss else row.mechanism
         for row in comparison.rows
         if row.mechanism not in ENDS and not comparison.equal(row)
     ]
@@ -86,7 +89,7 @@ def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, o
     for path in save(figure, out / "comparison"):
         files[f"figure, {path.suffix[1:]}"] = path
     lead = (
-        f"Mechanisms that all lose {comparison.quality_loss:.6g} of quality ({quality}) per access. Their privacy is "
+        f"Mechanisms that all lose {comparison.loss} of quality ({quality}) per access. Their privacy is "
         f"the expected error ({privacy}) of an adversary who knows the person's habits and the mechanism."
     )
     sections = [
@@ -106,7 +109,7 @@ def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, o
             f"interval, from {comparison.walks} walks. The ceiling is what no mechanism that loses as little "
             "exceeds. The loss is given in shares of the common one. The truth and the constant place are the ends "
             "of every dial, with losses of their own. The expected error of an adversary who sees no release is "
-            f"{comparison.prior_risk:.4g}.",
+            f"{comparison.error(comparison.prior_risk)}.",
             table=table_of(comparison),
         ),
         Section(

@@ -227,7 +227,9 @@ def demo_sections(
         ],
     )
     story.savefig(out / "story.png", dpi=110)
-    trade = curve_figure(curves, "distance (m), added over places", "squared distance (m²), added over places")
+    trade = curve_figure(
+        curves, "distance (m), added over places", "root mean square displacement (m), of the places together"
+    )
     return [
         Section(
             "One place: work",

@@ -19,6 +19,7 @@ from joblib import Parallel, delayed
 
 from hideseek.errors import broken_rule
 from hideseek.experiments.user_days import UserDay, days_of, drawn_from
+from hideseek.game.budget import parsed_budget
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
 from hideseek.metrics.named import metric_of
@@ -37,6 +38,7 @@ from hideseek.util.display import counted, html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.limits import refuse_if_too_long
 from hideseek.util.progress import Advance
+from hideseek.util.units import is_length, shown_many
 from hideseek.util.workers import worker_count
 
 if TYPE_CHECKING:
@@ -143,8 +145,13 @@ class Study:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per user, budget and planner, with the ends of the interval of what is kept."""
-        return frame_of(self.rows)
+        """One row per user, budget and planner, with the ends of the interval of what is kept.
+
+        Losses are in the unit of the quality metric; where that is m or m², ``quality_loss_metres`` is in metres.
+        """
+        unit, frame = self.quality.unit, frame_of(self.rows)
+        lost = shown_many(frame["quality_loss"].to_numpy(np.float64), unit)
+        return frame.assign(quality_loss_metres=lost) if is_length(unit) else frame
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the share of the ceiling that each planner keeps on average, against the budget."""
@@ -176,7 +183,7 @@ def study(
     *,
     privacy: MetricName | str = MetricName.EUCLID,
     quality: MetricName | str = MetricName.SQUARED,
-    budgets: Sequence[float] = SHARES,
+    budgets: Sequence[float | str] = SHARES,
     users: int = USERS,
     accesses: int = ACCESSES,
     planners: Sequence[Outlook | str] = PLANNERS,
@@ -195,8 +202,8 @@ def study(
         As :func:`hideseek.read_traces` gives them, and the places.
     privacy, quality : str
         Names of the metrics of the adversary's error and of the loss of quality.
-    budgets : sequence of float
-        Shares of the saturating budget, at which releases reveal nothing.
+    budgets : sequence of float or str
+        Shares of each user's saturating budget, at which releases reveal nothing, such as 0.2 or "20%".
     users, accesses, seed : int
         How many users to draw, accesses to simulate for each under each planner, and which users and walks.
     planners : sequence of str
@@ -233,12 +240,25 @@ def study(
     return Study(rows, metric_of(d_p, first), metric_of(d_q, first), accesses, seed)
 
 
-def chosen_shares(budgets: Sequence[float]) -> list[float]:
-    """The shares of the saturating budget, in growing order."""
-    shares = sorted({scalar(share, "budgets", "study") for share in budgets})
+def chosen_shares(budgets: Sequence[float | str]) -> list[float]:
+    """The shares of the saturating budget, in growing order.
+
+    >>> chosen_shares(["50%", 0.2])
+    [0.2, 0.5]
+    """
+    numbers = [share_in(one) if isinstance(one, str) else one for one in budgets]
+    shares = sorted({scalar(share, "budgets", "study") for share in numbers})
     if not shares or shares[0] == 0:
         raise broken_rule("budgets", "study", "one or more shares of the saturating budget, above 0", list(budgets))
     return shares
+
+
+def share_in(text: str) -> float:
+    """A share written as a percentage: a displacement is another share for every user, and has no average."""
+    if not text.strip().endswith("%"):
+        rule = "shares of the saturating budget, such as 0.2 or '20%', which can be averaged over users"
+        raise broken_rule("budgets", "study", rule, repr(text))
+    return parsed_budget(text, "", "study", "budgets")[0]
 
 
 def chosen_planners(planners: Sequence[Outlook | str]) -> list[Outlook]:

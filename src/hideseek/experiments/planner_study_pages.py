@@ -5,15 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from hideseek.adversary.label import ASSUMPTION
-from hideseek.experiments.planner_study import CELLS, Study, frame_of
+from hideseek.experiments.planner_study import CELLS, Mean, Study, StudyRow, frame_of
 from hideseek.experiments.report import Section, Table, html_report
-from hideseek.experiments.wording import named
+from hideseek.experiments.wording import exactly_named, named
 from hideseek.planning.simulation import FOR_WHOM
 from hideseek.plots.comparisons import foresight_figure
 from hideseek.plots.style import save
 from hideseek.util.choices import Outlook
+from hideseek.util.display import bracketed
 from hideseek.util.harmless import csv_bytes
 from hideseek.util.private_files import write_privately
+from hideseek.util.units import metres_beside, shown, unit_words
 
 TITLE = "What planning ahead is worth"
 FIELDS = (
@@ -33,31 +35,41 @@ FIELDS = (
 def facts_of(study: Study) -> dict[str, object]:
     """A study for machines."""
     return {
-        "rows": [{name: getattr(row, name) for name in (*FIELDS, "ceiling", "places")} for row in study.rows],
-        "means": [vars(mean) | {"interval": mean.kept.interval} for mean in study.means],
+        "rows": [
+            {name: getattr(row, name) for name in (*FIELDS, "ceiling", "places")} | in_metres(row, study)
+            for row in study.rows
+        ],
+        "means": [vars(mean) | {"interval": mean.kept.interval} | in_metres(mean, study) for mean in study.means],
         "findings": study.findings,
         "bound_holds_for": FOR_WHOM,
         "assumption": ASSUMPTION,
-        "privacy_metric": named(study.privacy),
-        "quality_metric": named(study.quality),
+        "privacy_metric": exactly_named(study.privacy),
+        "quality_metric": exactly_named(study.quality),
         "accesses": study.accesses,
         "seed": study.seed,
     }
 
 
+def in_metres(row: StudyRow | Mean, study: Study) -> dict[str, float]:
+    """What a row loses in metres, for machines."""
+    return metres_beside({"quality_loss": row.quality_loss}, study.quality.unit)
+
+
 def table_of(study: Study) -> Table:
     """The means over users for people; what is kept with half of its interval's width."""
+    error, loss = study.privacy.unit, study.quality.unit
+    errors = (bracketed(name, unit_words(error)) for name in ("filter", "smoother"))
     return Table(
-        ("budget", "planner", "filter", "smoother", "kept", "at most", "loss"),
+        ("budget", "planner", *errors, "kept", "at most", bracketed("loss", unit_words(loss))),
         tuple(
             (
                 f"{mean.budget_share:.0%}",
                 str(mean.planner),
-                f"{mean.filter:.4g}",
-                f"{mean.smoother:.4g}",
+                f"{shown(mean.filter, error):.4g}",
+                f"{shown(mean.smoother, error):.4g}",
                 f"{mean.kept:.1%} ±{50 * (mean.kept.interval[1] - mean.kept.interval[0]):.1f}",
                 f"{mean.limit:.1%}",
-                f"{mean.quality_loss:.3g}",
+                f"{shown(mean.quality_loss, loss):.3g}",
             )
             for mean in study.means
         ),

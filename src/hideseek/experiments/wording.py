@@ -7,14 +7,43 @@ from collections.abc import Mapping
 from hideseek.adversary.label import ROUNDING, Label
 from hideseek.experiments.report import Table
 from hideseek.metrics.metric import Metric
+from hideseek.metrics.sensitive_places import weights_of
+from hideseek.model.regions import Regions
 from hideseek.planning.simulation import Foresight
 from hideseek.util.choices import Outlook
+from hideseek.util.display import bracketed
 from hideseek.util.estimates import Estimate
+from hideseek.util.units import amount, shown, unit_words
 
 
 def named(metric: Metric) -> str:
-    """A metric with its unit."""
+    """A metric with the unit that people are shown its numbers in.
+
+    >>> from hideseek.metrics import Metric
+    >>> named(Metric("squared distance", "m²", between=lambda left, right, seen: left))
+    'squared distance, m, root mean square'
+    """
+    return f"{metric.name}, {unit_words(metric.unit)}" if metric.unit else metric.name
+
+
+def exactly_named(metric: Metric) -> str:
+    """A metric with the unit of its exact numbers, for machines."""
     return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
+
+
+def sensitive_words(metric: Metric, regions: Regions | None) -> str:
+    """Which places are sensitive, and by how much errors about them count for more; nothing where none are.
+
+    >>> from hideseek.metrics import hamming, sensitive
+    >>> sensitive_words(sensitive(hamming(), {1: 5, 4: 2}), None)
+    'place 1 (weight 5), place 4 (weight 2); errors are weighted, and no plain probabilities or metres'
+    """
+    names = getattr(regions, "names", ())
+    told = [
+        f"{names[place] if place < len(names) and names[place] else f'place {place}'} (weight {weight:g})"
+        for place, weight in weights_of(metric).items()
+    ]
+    return f"{', '.join(told)}; errors are weighted, and no plain probabilities or metres" if told else ""
 
 
 def in_percent(share: Estimate) -> str:
@@ -31,11 +60,11 @@ def loss_words(label: Label, budget: float, unit: str) -> str:
     """What a codebook loses, on average, given what it remembers, and given every release so far."""
     kept = "within the budget" if label.worst_loss <= budget * (1 + ROUNDING) else "ABOVE THE BUDGET"
     return (
-        f"Quality lost: {label.quality_loss:.6g} of {budget:.6g} {unit} on average; given the releases that the "
-        f"codebook remembers {label.worst_loss:.6g} at most, {kept}. Given every release so far the expected loss "
-        f"exceeds the budget at {in_percent(label.over_budget)} of the accesses; the largest found is "
-        f"{label.worst_loss_given_all:.6g}."
-    ).replace("  ", " ")
+        f"Quality lost: {amount(label.quality_loss, unit, whole=budget)} on average; given the releases that the "
+        f"codebook remembers {amount(label.worst_loss, unit)} at most, {kept}. Given every release so far the expected "
+        f"loss exceeds the budget at {in_percent(label.over_budget)} of the accesses; the largest found is "
+        f"{amount(label.worst_loss_given_all, unit)}."
+    )
 
 
 def label_table(label: Label, unit: str) -> Table:
@@ -50,12 +79,12 @@ def label_table(label: Label, unit: str) -> Table:
         ("all, about places in between", label.in_between),
         ("no mechanism exceeds (ceiling)", label.ceiling),
     ]
-    shown = [(words, Estimate.exactly(value)) for words, value in rows if value is not None]
+    found = [(words, shown(value, unit)) for words, value in rows if value is not None]
     return Table(
-        ("the adversary knows", f"expected error {f'({unit})' if unit else ''}".strip(), "exactly right"),
+        ("the adversary knows", bracketed("expected error", unit_words(unit)), "exactly right"),
         tuple(
             (words, value.in_words(), "" if value.hit_rate is None else f"{value.hit_rate:.1%}")
-            for words, value in shown
+            for words, value in found
         ),
     )
 
@@ -63,13 +92,14 @@ def label_table(label: Label, unit: str) -> Table:
 def foresight_table(found: Mapping[Outlook, Foresight], unit: str) -> Table:
     """Planners of one game: what each reaches by simulation, and what none exceeds by their cuts, of the ceiling."""
     bound = min(one.bound for one in found.values())
+    headings = (bracketed(name, unit_words(unit)) for name in ("filter", "smoother"))
     return Table(
-        ("planner", f"filter, {unit}", f"smoother, {unit}", "kept of the ceiling", "95 % interval", "at most"),
+        ("planner", *headings, "kept of the ceiling", "95 % interval", "at most"),
         tuple(
             (
                 str(outlook),
-                f"{one.filter:.4g}",
-                "" if one.smoother is None else f"{one.smoother:.4g}",
+                f"{shown(one.filter, unit):.4g}",
+                "" if one.smoother is None else f"{shown(one.smoother, unit):.4g}",
                 f"{one.kept:.1%}",
                 f"{one.kept.interval[0]:.1%} to {one.kept.interval[1]:.1%}",
                 f"{bound / one.ceiling:.1%}",

@@ -15,7 +15,8 @@ from hideseek.codebook.codebook import Codebook, codebook_from
 from hideseek.designing.designer import design
 from hideseek.errors import HideseekError, broken_rule, without_value
 from hideseek.game.budget import budget_through_time, parsed_budget
-from hideseek.metrics.named import metric_of
+from hideseek.metrics.named import UNITS, metric_of
+from hideseek.metrics.sensitive_places import sensitive_place, weighed, weights_of
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import STEP, regions_of
 from hideseek.model.region_choice import RegionChoice
@@ -23,10 +24,11 @@ from hideseek.model.regions import Places
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.certificate import relative_gap
 from hideseek.util.boundary import checked
-from hideseek.util.checks import one_of, whole_number
+from hideseek.util.checks import one_of, scalar, whole_number
 from hideseek.util.choices import MetricName
 from hideseek.util.estimates import Estimate
 from hideseek.util.time_steps import checked_step
+from hideseek.util.units import is_length, metres_beside, shown
 
 
 @checked
@@ -52,7 +54,11 @@ class Job:
     quality : str
         Name of the metric of the loss of quality.
     budgets : tuple of str or float
-        Expected losses per access: numbers, or percentages of the saturating budget, at which releases reveal nothing.
+        Expected losses per access: displacements such as "500m", percentages of the saturating budget, at which
+        releases reveal nothing, or numbers in the unit of the quality metric.
+    sensitive : tuple of str
+        Locations at which errors of the adversary count for more, as :func:`hideseek.metrics.sensitive_place` reads
+        them. Those that lie in no place of a user change nothing for this user.
 
     Raises
     ------
@@ -61,10 +67,10 @@ class Job:
 
     Examples
     --------
-    >>> Job(privacy=("hamming", "euclid"), budgets=("20%", 0.5)).designs
+    >>> Job(privacy=("hamming", "euclid"), quality="hamming", budgets=("20%", 0.5)).designs
     (('hamming', '20%'), ('hamming', '0.5'), ('euclid', '20%'), ('euclid', '0.5'))
-    >>> Job(privacy="euclid").designs
-    (('euclid', '20%'),)
+    >>> Job(privacy="euclid", budgets=("0.5 km",)).designs
+    (('euclid', '500m'),)
     """
 
     grid: tuple[int, int] | None = None
@@ -78,6 +84,7 @@ class Job:
     privacy: str | tuple[str, ...] = (MetricName.EUCLID,)
     quality: str = MetricName.SQUARED
     budgets: tuple[str | float, ...] = ("20%",)
+    sensitive: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse now what would be refused for every user."""
@@ -88,12 +95,16 @@ class Job:
         whole_number(self.gaps, "gaps", owner)
         names = (self.privacy,) if isinstance(self.privacy, str) else self.privacy
         privacy = tuple(str(one_of(MetricName, name, "privacy", owner)) for name in names)
-        budgets = tuple(plain_budget(str(budget), owner) for budget in self.budgets)
+        quality = one_of(MetricName, self.quality, "quality", owner)
+        budgets = tuple(plain_budget(budget, UNITS[quality], owner) for budget in self.budgets)
         for name, values in (("privacy", privacy), ("budgets", budgets)):
             if not values or len(set(values)) < len(values):
                 raise broken_rule(name, owner, "one or more, none of them twice", list(values))
             object.__setattr__(self, name, values)
-        object.__setattr__(self, "quality", str(one_of(MetricName, self.quality, "quality", owner)))
+        object.__setattr__(self, "quality", str(quality))
+        object.__setattr__(self, "sensitive", tuple(self.sensitive))
+        for text in self.sensitive:
+            sensitive_place(text)
 
     @property
     def choice(self) -> RegionChoice:
@@ -106,32 +117,40 @@ class Job:
         return tuple(product(self.privacy, map(str, self.budgets)))
 
 
-def plain_budget(text: str, owner: str) -> str:
-    """A budget as it is written in one way only.
+def plain_budget(budget: str | float, unit: str, owner: str) -> str:
+    """A budget as it is written in one way only, for people and in names of files: in metres where losses have them.
 
-    >>> plain_budget(" 20.0 %", "fleet")
-    '20%'
+    >>> plain_budget(" 20.0 %", "m²", "fleet"), plain_budget(250000.0, "m²", "fleet"), plain_budget("0.30", "", "fleet")
+    ('20%', '500m', '0.3')
     """
-    parsed_budget(text, owner)
-    sign = "%" * text.strip().endswith("%")
-    return repr(float(text.strip().removesuffix("%"))).removesuffix(".0") + sign
+    if isinstance(budget, str):
+        number, share = parsed_budget(budget, unit, owner)
+    else:
+        number, share = scalar(budget, "budget", owner), False
+    if share:
+        return f"{100 * number:.15g}%"
+    return f"{shown(number, unit):.15g}{'m' * is_length(unit)}"
 
 
 class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One design of one user in the table of labels; its numbers are those of a codebook and of its label.
 
-    ``asked`` is the budget as the job has it, such as 20%; ``budget`` is the number, in the unit of the quality metric.
-    ``optimality_gap`` is the largest of the codebook's stages, for the distribution that each was made for; ``seconds``
-    are CPU time; ``reason`` says why there is no codebook.
+    ``asked`` is the budget as the job has it, such as 20%, and ``budget`` the number in the unit of the quality metric.
+    Errors are in the unit of the privacy metric, times weights for a user with ``sensitive_places``; losses in that of
+    the quality metric, and where it is m or m² the columns ``..._metres`` have the mean or root mean square
+    displacement. ``optimality_gap`` is the largest of the codebook's stages, for the distribution that each was made
+    for; ``seconds`` are CPU time; ``reason`` says why there is no codebook.
     """
 
     user: str
     fixes: int
     places: int | None = None
+    sensitive_places: int | None = None
     privacy_metric: str | None = None
     quality_metric: str | None = None
     asked: str | None = None
     budget: float | None = None
+    budget_metres: float | None = None
     window: float | None = None
     filter: float | None = None
     filter_low: float | None = None
@@ -146,7 +165,9 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     predictor_low: float | None = None
     predictor_high: float | None = None
     quality_loss: float | None = None
+    quality_loss_metres: float | None = None
     worst_loss: float | None = None
+    worst_loss_metres: float | None = None
     over_budget: float | None = None
     over_budget_low: float | None = None
     over_budget_high: float | None = None
@@ -205,13 +226,15 @@ def designed(profile: MarkovProfile, job: Job, privacy: str, asked: str) -> byte
     """The file of the codebook."""
     scenario = Scenario.past_present(job.memory)
     d_p, d_q = (metric_of(MetricName(name), regions_of(profile)) for name in (privacy, job.quality))
-    budget = budget_through_time(asked, profile, scenario, d_p, d_q, "design")
-    return design(profile, scenario, privacy=d_p, quality=d_q, budget=budget, gaps=job.gaps, workers=1).content
+    d_p = weighed(d_p, regions_of(profile), [sensitive_place(text) for text in job.sensitive])
+    allowed = budget_through_time(asked, profile, scenario, d_p, d_q, "design")
+    return design(profile, scenario, privacy=d_p, quality=d_q, budget=allowed, gaps=job.gaps, workers=1).content
 
 
 def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:
     """The columns of a row that a codebook and its label fill."""
     numbers: dict[str, float | int] = {
+        "sensitive_places": len(weights_of(codebook.privacy)),
         "budget": codebook.budget,
         "worst_loss": codebook.deployed.worst_loss,
         "worst_loss_given_all": label.worst_loss_given_all,
@@ -223,7 +246,10 @@ def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:
             numbers[f"{name}_low"], numbers[f"{name}_high"] = map(float, estimate.interval)
     for name in ("quality_loss", "prior_risk", "ceiling", "accesses", "walks"):
         numbers[name] = getattr(label, name)
-    return numbers | {"optimality_gap": largest_optimality_gap(codebook)}
+    losses = {
+        "budget": codebook.budget, "quality_loss": label.quality_loss, "worst_loss": codebook.deployed.worst_loss
+    }  # fmt: skip
+    return numbers | metres_beside(losses, codebook.quality.unit) | {"optimality_gap": largest_optimality_gap(codebook)}
 
 
 def largest_optimality_gap(codebook: Codebook) -> float:

@@ -101,7 +101,12 @@ class Outputs:
             return False
         differ = [name for name in theirs | ours if theirs.get(name) != ours.get(name)]
         if differ:
-            got = "; ".join(f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for" for name in differ)
+            got = "; ".join(
+                "sensitive places, where others are asked for"  # no error repeats their coordinates
+                if name == "sensitive"
+                else f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for"
+                for name in differ
+            )
             way_out = "Give another folder, or the options it was begun with."
             if "hideseek" in differ or "schema" in differ:  # its table may have other columns
                 way_out = "Give another folder, or continue this one with the release of hideseek it was begun with."

@@ -31,8 +31,7 @@ class Folded:
     guesses: IntArray
     inputs: IntArray
     releases: IntArray
-    privacy_unit: str
-    quality_unit: str
+    units: tuple[str, str]
 
 
 def fold_scenario(
@@ -55,11 +54,9 @@ def fold_scenario(
     what = f"A game of {len(inputs)} inputs over {places} places in this scenario"
     refuse_if_too_large(8 * entries, what, parameter="scenario")
     guesses, releases = product(places, len(scenario.target)), product(places, len(scenario.release))
-    erring, losing = (
-        as_metric(value, name, profile, OWNER) for value, name in ((privacy, "privacy"), (quality, "quality"))
-    )
-    d_p = erring.between(guesses, targets, np.empty(0, np.int64))
-    d_q = losing.between(wanted, releases, np.array(seen, dtype=np.int64))
+    error, loss = as_metric(privacy, "privacy", profile, OWNER), as_metric(quality, "quality", profile, OWNER)
+    d_p = error.between(guesses, targets, np.empty(0, np.int64))
+    d_q = loss.between(wanted, releases, np.array(seen, dtype=np.int64))
     for name, table, shape in (
         ("privacy", d_p, (len(guesses), len(targets))),
         ("quality", d_q, (len(wanted), len(releases))),
@@ -68,8 +65,8 @@ def fold_scenario(
             raise broken_rule(name, OWNER, f"a metric that gives a matrix of the shape {shape} here", f"{table.shape}")
     groups = scenario.causal_groups(inputs) if scenario.causal else []
     rows = causal_rows(groups, releases) if groups else None
-    error, cost = d_p @ target_weight, quality_weight.T @ d_q
-    return Folded(error, cost, rows, mass, guesses, inputs, releases, erring.unit, losing.unit)
+    matrices = d_p @ target_weight, quality_weight.T @ d_q
+    return Folded(*matrices, rows, mass, guesses, inputs, releases, (error.unit, loss.unit))
 
 
 def true_places(

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import BudgetError, broken_rule
-from hideseek.game.folding import fold_scenario, true_places
+from hideseek.game.budget import allowed_loss, budget_of
+from hideseek.game.folding import OWNER, fold_scenario, true_places
 from hideseek.game.linear_rows import LinearRows
 from hideseek.metrics.metric import Metric, over_places
 from hideseek.metrics.named import MetricLike
@@ -30,7 +31,8 @@ from hideseek.util.arrays import FloatArray, IntArray, unlabelled
 from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, labelled, nonnegative, one_of, scalar
 from hideseek.util.choices import MetricName
-from hideseek.util.display import html_table, measured
+from hideseek.util.display import html_table
+from hideseek.util.units import amount, is_square, least_words
 
 
 @checked
@@ -53,8 +55,8 @@ class Game:
     guesses, inputs, releases
         What the indices stand for: one row of region numbers for each index, one column for each offset of the
         scenario. By default an index stands for itself.
-    privacy_unit, quality_unit
-        What errors and losses are measured in, such as "m", for texts and figures.
+    units
+        Of errors and losses, such as "m" and "m²".
 
     Raises
     ------
@@ -79,8 +81,7 @@ class Game:
     guesses: IntArray = field(default_factory=unlabelled)
     inputs: IntArray = field(default_factory=unlabelled)
     releases: IntArray = field(default_factory=unlabelled)
-    privacy_unit: str = ""
-    quality_unit: str = ""
+    units: tuple[str, str] = ("", "")
 
     def __post_init__(self) -> None:
         error = nonnegative(self.error, "error", "Game", 2)
@@ -89,18 +90,13 @@ class Game:
             rule = f"a matrix [inputs, releases] with one row for each of the {error.shape[1]} columns of 'error'"
             raise broken_rule("cost", "Game", rule, f"the shape {cost.shape}")
         budget = scalar(self.budget, "budget", "Game")
-        mass = np.asarray(self.mass, dtype=np.float64)
-        if mass.size:
-            mass = distribution(mass, "mass", "Game")
-            if len(mass) != error.shape[1]:
-                raise broken_rule("mass", "Game", f"{error.shape[1]} probabilities, one per input", len(mass))
         if self.rows is not None and self.rows.matrix.shape[1] != cost.size:
             rule = f"rows over {cost.size} entries, one for each (input, release)"
             raise broken_rule("rows", "Game", rule, f"{self.rows.matrix.shape[1]}")
         checked = {
             "error": error,
             "cost": cost,
-            "mass": mass,
+            "mass": checked_mass(self.mass, error.shape[1]),
             "guesses": labelled(self.guesses, error.shape[0], "guesses", "Game"),
             "inputs": labelled(self.inputs, error.shape[1], "inputs", "Game"),
             "releases": labelled(self.releases, cost.shape[1], "releases", "Game"),
@@ -108,11 +104,11 @@ class Game:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if budget < self.least_loss * (1 - 1e-12):
-            raise budget_too_small(budget, self.least_loss)
+            raise budget_too_small(budget, self.least_loss, self.units[1])
         object.__setattr__(self, "budget", max(budget, self.least_loss))  # meant, and missed by rounding
 
     @classmethod
-    def from_prior(cls, prior: npt.ArrayLike, *, privacy: MetricLike, quality: MetricLike, budget: float) -> Game:
+    def from_prior(cls, prior: npt.ArrayLike, *, privacy: MetricLike, quality: MetricLike, budget: float | str) -> Game:
         """The game of a single access, over places with a known distribution.
 
         Parameters
@@ -125,7 +121,7 @@ class Game:
         quality
             d_q[a, o], [places, releases]: the quality lost by releasing o where the truth is a. Or a metric, likewise.
         budget
-            The expected quality loss that is allowed, in the unit of ``quality``.
+            The expected quality loss that is allowed, in the unit of ``quality``; or words such as "500m" or "20%".
 
         Returns
         -------
@@ -146,14 +142,13 @@ class Game:
         owner = "Game.from_prior"
         psi = distribution(prior, "prior", owner)
         d_p, d_q = matrix_of(privacy, "privacy", len(psi), owner), matrix_of(quality, "quality", len(psi), owner)
-        sides = ("privacy", d_p.shape[1], "[guesses, places]"), ("quality", d_q.shape[0], "[places, releases]")
-        for name, size, shape in sides:
+        shapes = ("privacy", d_p.shape[1], "[guesses, places]"), ("quality", d_q.shape[0], "[places, releases]")
+        for name, size, shape in shapes:
             if size != len(psi):
                 rule = f"a matrix {shape} over the {len(psi)} places of 'prior'"
                 raise broken_rule(name, owner, rule, f"{size} places")
-        error, cost = d_p * psi, d_q * psi[:, None]
-        p_unit, q_unit = unit_of(privacy), unit_of(quality)
-        return cls(error, cost, budget=budget, mass=psi, privacy_unit=p_unit, quality_unit=q_unit)
+        units, cost = (getattr(privacy, "unit", ""), getattr(quality, "unit", "")), d_q * psi[:, None]
+        return cls(d_p * psi, cost, budget=allowed_loss(budget, units[1], cost, owner), mass=psi, units=units)
 
     @classmethod
     def from_scenario(
@@ -163,7 +158,7 @@ class Game:
         *,
         privacy: MetricLike,
         quality: MetricLike,
-        budget: float | None = None,
+        budget: float | str | None = None,
         distribution: Trajectories | None = None,
         seen: Sequence[int] = (),
     ) -> Game:
@@ -178,7 +173,7 @@ class Game:
         privacy, quality
             Metrics d_p and d_q: a :class:`Metric`, a function of two vectors of places, or a matrix over places.
         budget
-            The expected quality loss that is allowed: by default the saturating budget.
+            The expected quality loss that is allowed, a number or in words: by default the saturating budget.
         distribution
             The distribution of the true places given what was ``seen``. By default the profile's own, which is right
             as long as nothing has been seen; see :meth:`Trajectories.given`.
@@ -201,16 +196,17 @@ class Game:
         """
         trajectories = true_places(profile, scenario, distribution, seen)
         parts = vars(fold_scenario(profile, scenario, privacy, quality, trajectories, seen))
-        return cls(**parts, budget=float(parts["cost"].sum(axis=0).min()) if budget is None else budget)
+        allowed = allowed_loss("100%" if budget is None else budget, parts["units"][1], parts["cost"], OWNER)
+        return cls(**parts, budget=allowed)
 
-    def with_budget(self, budget: float) -> Game:
-        """The same game for another budget.
+    def with_budget(self, budget: float | str) -> Game:
+        """The same game for another budget: a number in the unit of the losses, "500m", or "20%" of :attr:`saturation`.
 
         >>> game = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
-        >>> game.with_budget(0.3).budget
-        0.3
+        >>> game.with_budget(0.3).budget, game.with_budget("20%").budget
+        (0.3, 0.1)
         """
-        return replace(self, budget=budget)
+        return replace(self, budget=budget_of(budget, self, "Game.with_budget"))
 
     @cached_property
     def prior_risk(self) -> float:
@@ -228,7 +224,12 @@ class Game:
         return float(self.cost.sum(axis=0).min())
 
     def __repr__(self) -> str:
-        return summary_of(self)
+        extra, facts = "" if self.rows is None else f", with {len(self.rows.lower)} extra rows", facts_of(self)
+        return (
+            f"Game of {len(self.error)} guesses, {len(self.cost)} inputs and {self.cost.shape[1]} releases{extra}\n"
+            f"  budget {facts['budget']}: least possible loss {facts['least possible loss']}, "
+            f"saturating budget {facts['saturating budget']}; prior risk {facts['prior risk']}"
+        )
 
     def _repr_html_(self) -> str:
         return html_table("Game", facts_of(self))
@@ -246,13 +247,25 @@ def summary_of(game: Game) -> str:
 
 def facts_of(game: Game) -> dict[str, object]:
     """What a notebook shows of a game."""
+    error, loss = game.units
     return {
         "guesses, inputs, releases": f"{len(game.error)}, {len(game.cost)}, {game.cost.shape[1]}",
-        "budget": measured(game.budget, game.quality_unit),
-        "least possible loss": measured(game.least_loss, game.quality_unit),
-        "saturating budget": measured(game.saturation, game.quality_unit),
-        "prior risk": measured(game.prior_risk, game.privacy_unit),
+        "budget": amount(game.budget, loss),
+        "least possible loss": amount(game.least_loss, loss),
+        "saturating budget": amount(game.saturation, loss),
+        "prior risk": amount(game.prior_risk, error),
     }
+
+
+def checked_mass(mass: FloatArray, inputs: int) -> FloatArray:
+    """The probabilities of the inputs, or none."""
+    array = np.asarray(mass, dtype=np.float64)
+    if not array.size:
+        return array
+    checked = distribution(array, "mass", "Game")
+    if len(checked) != inputs:
+        raise broken_rule("mass", "Game", f"{inputs} probabilities, one per input", len(checked))
+    return checked
 
 
 def matrix_of(value: MetricLike, parameter: str, places: int, owner: str) -> FloatArray:
@@ -268,13 +281,9 @@ def matrix_of(value: MetricLike, parameter: str, places: int, owner: str) -> Flo
     return over_places(value, places) if isinstance(value, Metric) else nonnegative(value, parameter, owner, 2)
 
 
-def unit_of(value: MetricLike) -> str:
-    """The unit of a metric; a matrix or a function has none."""
-    return value.unit if isinstance(value, Metric) else ""
-
-
-def budget_too_small(budget: float, least: float) -> BudgetError:
+def budget_too_small(budget: float, least: float, unit: str = "") -> BudgetError:
     """A budget that no mechanism can meet, with the one that can be met."""
-    rule = f"at least the least possible loss, {least!r}"
+    rule = f"at least the least possible loss, {least_words(least, unit)}"
     hint = "Raise the budget, or allow closer releases."
-    return BudgetError.breaking("budget", "Game", rule, budget, hint, least=least)
+    got = amount(budget, unit) if is_square(unit) else budget
+    return BudgetError.breaking("budget", "Game", rule, got, hint, least=least)

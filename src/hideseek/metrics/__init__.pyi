@@ -8,12 +8,16 @@ from .of_vectors import maximum as maximum
 from .of_vectors import minimum as minimum
 from .of_vectors import speed as speed
 from .of_vectors import total as total
+from .sensitive_places import SensitivePlace as SensitivePlace
+from .sensitive_places import sensitive_place as sensitive_place
+from .sensitive_places import sensitive_to as sensitive_to
 from .weighted import sensitive as sensitive
 from .weighted import sensitive_transitions as sensitive_transitions
 from .weighted import tolerant as tolerant
 
 __all__ = [
     "Metric",
+    "SensitivePlace",
     "distance",
     "from_function",
     "from_matrix",
@@ -21,6 +25,8 @@ __all__ = [
     "maximum",
     "minimum",
     "sensitive",
+    "sensitive_place",
+    "sensitive_to",
     "sensitive_transitions",
     "speed",
     "squared",

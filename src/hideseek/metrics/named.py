@@ -15,6 +15,7 @@ from hideseek.model.regions import Regions
 from hideseek.util.checks import nonnegative, one_of
 from hideseek.util.choices import MetricName as MetricName
 
+UNITS = {MetricName.HAMMING: "", MetricName.EUCLID: "m", MetricName.SQUARED: "m²"}
 MetricLike = Metric | str | Callable[..., float] | npt.ArrayLike  # what may be given wherever a metric is taken
 
 

@@ -11,6 +11,7 @@ from hideseek.metrics.metric import Metric, described
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.checks import scalar, shaped, whole_number
 from hideseek.util.choices import MetricName as MetricName
+from hideseek.util.units import weighted
 
 Weights = Mapping[int, float] | Sequence[float] | FloatArray
 
@@ -31,7 +32,7 @@ def sensitive(metric: Metric, weights: Weights) -> Metric:
     Returns
     -------
     Metric
-        The metric, which files can hold.
+        The metric, which files can hold; an error times a weight is no length, and its unit says so ("weighted m").
 
     Raises
     ------
@@ -50,7 +51,7 @@ def sensitive(metric: Metric, weights: Weights) -> Metric:
         weight: FloatArray = weight_of(checked, right).max(axis=1)
         return metric.between(left, right, seen) * weight
 
-    return Metric(f"sensitive {metric.name}", metric.unit, between=between, looks_back=metric.looks_back)
+    return Metric(f"sensitive {metric.name}", weighted(metric.unit), between=between, looks_back=metric.looks_back)
 
 
 @described
@@ -63,9 +64,8 @@ def sensitive_transitions(
 ) -> Metric:
     """For privacy: errors count for more where the truth makes a sensitive move, by the largest weight of its moves.
 
-    Bank and then official is ``transitions={(bank, official): 10}``; ``entering`` and ``leaving`` name a place that is
-    come to from anywhere else, or left for anywhere else. A move that is not named has the weight 1, as has a place
-    alone, which is what a first access protects.
+    Bank and then official is ``transitions={(bank, official): 10}``; ``entering`` and ``leaving`` name a place come to
+    from anywhere else, or left for it. A move that is not named has the weight 1, as has the place of a first access.
 
     Parameters
     ----------
@@ -112,7 +112,8 @@ def sensitive_transitions(
             weight[(before == start) & (after == end)] = factor
         return np.asarray(metric.between(left, right, seen) * weight.max(axis=1))
 
-    return Metric(f"transition-sensitive {metric.name}", metric.unit, between=between, looks_back=metric.looks_back)
+    name, unit, back = f"transition-sensitive {metric.name}", weighted(metric.unit), metric.looks_back
+    return Metric(name, unit, between=between, looks_back=back)
 
 
 @described

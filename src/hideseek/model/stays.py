@@ -75,7 +75,8 @@ def moments_of(table: pd.DataFrame) -> Moments:
     first = moment_of(table["tracked_at"])
     last = moment_of(table["finished_at"]) if "finished_at" in table else first
     repeats = last - first + 1
-    refuse_if_too_large(ROW * int(repeats.sum()), f"{int(repeats.sum())} places of people in five minutes each")
+    what = f"{int(repeats.sum())} places of people in five minutes each"
+    refuse_if_too_large(ROW * int(repeats.sum()), what, "Use shorter traces.", parameter="traces")
     row = np.repeat(np.arange(len(first)), repeats)
     within = np.arange(len(row)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
     points = in_space(table["latitude"].to_numpy(), table["longitude"].to_numpy())

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import BudgetError, broken_rule
+from hideseek.game.budget import budget_through_time
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
 from hideseek.metrics.named import MetricLike, as_metric
@@ -32,10 +33,11 @@ from hideseek.solvers.dispatch import solve
 from hideseek.solvers.solution import Solution
 from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen
 from hideseek.util.boundary import checked
-from hideseek.util.checks import distribution, numbered, scalar, shaped, whole_number
+from hideseek.util.checks import distribution, numbered, shaped, whole_number
 from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
 from hideseek.util.on_map import OnMap
+from hideseek.util.units import amount, least_words
 
 ROUNDING = 1e-9  # in the unit of errors: a ceiling below this is none
 
@@ -70,7 +72,7 @@ class BeliefGame(OnMap):
         scenario: Scenario | None = None,
         privacy: MetricLike,
         quality: MetricLike,
-        budget: float,
+        budget: float | str,
     ) -> BeliefGame:
         """The game of a scenario, played access after access with one release at each.
 
@@ -84,7 +86,7 @@ class BeliefGame(OnMap):
         privacy, quality
             The metrics of the adversary's error and of the quality loss.
         budget
-            The largest expected quality loss per access, given every release so far, in units of ``quality``.
+            The largest expected loss per access, given every release so far: in the unit of ``quality``, or as "500m".
 
         Raises
         ------
@@ -109,7 +111,7 @@ class BeliefGame(OnMap):
         if d_q.looks_back:
             rule = "a metric of the place and its release"
             raise broken_rule("quality", owner, rule, "one that looks at earlier ones")
-        return with_matrices(profile, scenario, d_p, d_q, scalar(budget, "budget", owner))
+        return with_matrices(profile, scenario, d_p, d_q, budget)
 
     def belief(self, belief: npt.ArrayLike, owner: str = "BeliefGame") -> FloatArray:
         """A distribution over the states, checked."""
@@ -132,9 +134,9 @@ class BeliefGame(OnMap):
         >>> BeliefGame.of(profile, privacy=differ, quality=differ, budget=0.1).at([0.75, 0.25]).prior_risk
         0.25
         """
-        belief = self.belief(belief)
+        belief, units = self.belief(belief), (self.privacy.unit, self.quality.unit)
         error, cost = self.error * belief, self.cost * belief[:, None]
-        return Game(error, cost, budget=self.budget, mass=belief, inputs=self.states)
+        return Game(error, cost, budget=self.budget, mass=belief, inputs=self.states, units=units)
 
     def among(self, belief: FloatArray) -> Game:
         """The game at a belief over the states that are possible, and no others.
@@ -238,21 +240,21 @@ class BeliefGame(OnMap):
             "releases": self.cost.shape[1],
             "privacy": self.privacy.name,
             "quality": self.quality.name,
-            "budget": f"{self.budget:.6g}",
+            "budget": amount(self.budget, self.quality.unit),
         }
 
 
 def with_matrices(
-    profile: MarkovProfile, scenario: Scenario, privacy: Metric, quality: Metric, budget: float
+    profile: MarkovProfile, scenario: Scenario, privacy: Metric, quality: Metric, words: float | str
 ) -> BeliefGame:
     """The game with its states, their distribution, E, D and the moves; refuse a budget that some state exceeds."""
+    budget = budget_through_time(words, profile, scenario, privacy, quality, "BeliefGame")
     base = Game.from_scenario(profile, replace(scenario, seen=()), privacy=privacy, quality=quality)
     cost = base.cost / base.mass[:, None]
     least = float(cost.min(axis=1).max())
     if budget < least:
-        rule = (
-            f"at least {least!r}, the least loss at the place where that is largest, as it may be all that is believed"
-        )
+        most = f"{least_words(least, quality.unit)}, the least loss at the place where that is largest"
+        rule = f"at least {most}, as it may be all that is believed"
         raise BudgetError.breaking("budget", "BeliefGame", rule, budget, least=least)
     what = f"The moves between {len(base.inputs)} states"
     refuse_if_too_large(3 * 8 * len(base.inputs) ** 2, what, parameter="scenario")

@@ -34,7 +34,7 @@ def plan(
     scenario: Scenario | None = None,
     privacy: MetricLike | None = None,
     quality: MetricLike | None = None,
-    budget: float | None = None,
+    budget: float | str | None = None,
     outlook: Outlook | str = Outlook.FAR_SIGHTED,
     mode: Mode | str = Mode.TRADE_OFF,
     discount: float = DISCOUNT,
@@ -94,7 +94,7 @@ def game_of(
     scenario: Scenario | None,
     privacy: MetricLike | None,
     quality: MetricLike | None,
-    budget: float | None,
+    budget: float | str | None,
 ) -> BeliefGame:
     """The game that was given, or the one that is made of a profile and all the rest."""
     rest = {"scenario": scenario, "privacy": privacy, "quality": quality, "budget": budget}

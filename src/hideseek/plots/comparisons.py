@@ -11,7 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from hideseek.plots.style import COLOURS, DARK, ORANGE, PAPER, bracketed, new_axes
+from hideseek.plots.style import COLOURS, DARK, ORANGE, PAPER, new_axes
+from hideseek.util.display import bracketed
+from hideseek.util.units import shown_many, unit_words
 
 LOOKS = {
     "window": ("o", COLOURS[4]),
@@ -39,16 +41,19 @@ def draw_comparison(table: pd.DataFrame, unit: str = "", ax: Axes | None = None)
     with mpl.rc_context(PAPER):
         axes = new_axes(9.2, 0.36 * len(table) + 1.2) if ax is None else ax
         height = np.arange(len(table))[::-1]
-        axes.hlines(height, 0, table["ceiling"], color="#e3e7eb", linewidth=1, zorder=0)
-        axes.plot(table["ceiling"], height, "|", color="#1b1f24", markersize=16, label="no mechanism exceeds")
+        ceiling = shown_many(table["ceiling"].to_numpy(np.float64), unit)
+        axes.hlines(height, 0, ceiling, color="#e3e7eb", linewidth=1, zorder=0)
+        axes.plot(ceiling, height, "|", color="#1b1f24", markersize=16, label="no mechanism exceeds")
         for name, (mark, colour) in LOOKS.items():
-            reach = [table[name] - table[f"{name}_low"], table[f"{name}_high"] - table[name]]
-            axes.errorbar(table[name], height, xerr=reach, fmt=mark, color=colour, markersize=5.5, label=name)
+            low, at, high = (
+                shown_many(table[column].to_numpy(np.float64), unit) for column in (f"{name}_low", name, f"{name}_high")
+            )
+            axes.errorbar(at, height, xerr=[at - low, high - at], fmt=mark, color=colour, markersize=5.5, label=name)
         named = [
             bracketed(name, reference) for name, reference in zip(table["mechanism"], table["reference"], strict=True)
         ]
         axes.set_yticks(height, labels=named)
-        axes.set(xlabel=bracketed("privacy: the adversary's error", unit), xlim=(0, None))
+        axes.set(xlabel=bracketed("privacy: the adversary's error", unit_words(unit)), xlim=(0, None))
         axes.tick_params(axis="y", length=0)
         axes.legend(
             frameon=False, ncols=5, loc="lower right", bbox_to_anchor=(1, 1), columnspacing=1.2, handletextpad=0.3

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from hideseek.plots.style import COLOURS, STYLE
 from hideseek.util.arrays import FloatArray
+from hideseek.util.units import in_unit, shown_many
 
 
 class Envelopes(Protocol):
@@ -24,6 +25,10 @@ class Envelopes(Protocol):
     @property
     def privacy(self) -> FloatArray:
         """What is reached there."""
+
+    @property
+    def units(self) -> tuple[str, str]:
+        """Those of privacy and of budgets."""
 
     def lower(self, budget: FloatArray) -> FloatArray:
         """What is surely reached."""
@@ -40,17 +45,20 @@ def curve_figure(curves: Mapping[str, Envelopes], privacy: str, quality: str) ->
         for (name, curve), colour in zip(curves.items(), COLOURS, strict=False):
             draw_envelopes(axes, curve, colour, name)
         axes.set(xlabel=f"quality loss allowed: {quality}", ylabel=f"privacy: {privacy}")
+        axes.set(xlim=(0, None), ylim=(0, None))  # after all curves: from then on nothing is rescaled
         axes.legend(frameon=False, loc="lower right")
     return figure
 
 
 def draw_envelopes(axes: Axes, curve: Envelopes, colour: str, name: str = "") -> None:
     """A curve at the budgets where it is known, and the certified band between them."""
-    budget = np.linspace(curve.budget[0], curve.budget[-1], 400)
-    lower, upper = curve.lower(budget), curve.upper(budget)
-    axes.fill_between(budget, lower, upper, color=colour, alpha=0.25, linewidth=0)
-    axes.plot(budget, lower, color=colour, label=name)
-    axes.plot(curve.budget, curve.privacy, ".", color=colour, markersize=5)
-    axes.set(xlim=(0, None), ylim=(0, None))
+    error, loss = curve.units
+    points = shown_many(curve.budget, loss)
+    across = np.linspace(points[0], points[-1], 400)  # evenly in what is shown: roots are steep near 0
+    budget = in_unit(across, loss)
+    lower, upper = shown_many(curve.lower(budget), error), shown_many(curve.upper(budget), error)
+    axes.fill_between(across, lower, upper, color=colour, alpha=0.25, linewidth=0)
+    axes.plot(across, lower, color=colour, label=name)
+    axes.plot(points, shown_many(curve.privacy, error), ".", color=colour, markersize=5)
     axes.set_title("The most privacy that any mechanism can give")
     axes.ticklabel_format(style="sci", scilimits=(-3, 5))

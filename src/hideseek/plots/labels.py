@@ -8,8 +8,10 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 
-from hideseek.plots.style import COLOURS, ORANGE, STYLE, bracketed, new_axes
+from hideseek.plots.style import COLOURS, ORANGE, STYLE, new_axes
+from hideseek.util.display import bracketed
 from hideseek.util.estimates import Estimate
+from hideseek.util.units import shown, unit_words
 
 
 def draw_label(
@@ -23,13 +25,14 @@ def draw_label(
     with mpl.rc_context(STYLE):
         if ax is None:
             ax = new_axes(6.0, 2.8)
-        values = np.array([float(error) for error in errors.values()])
-        low, high = np.array([error.interval for error in errors.values()]).T
+        found = [shown(error, unit) for error in errors.values()]
+        values = np.array([float(error) for error in found])
+        low, high = np.array([error.interval for error in found]).T
         ax.barh(list(errors), values, xerr=np.maximum([values - low, high - values], 0), color=COLOURS[0], height=0.6)
-        ax.axvline(ceiling, color=ORANGE, label="ceiling")
-        ax.axvline(prior_risk, color="black", linestyle="--", label="prior risk")
+        ax.axvline(shown(ceiling, unit), color=ORANGE, label="ceiling")
+        ax.axvline(shown(prior_risk, unit), color="black", linestyle="--", label="prior risk")
         ax.invert_yaxis()
         ax.set_xlim(left=0)
-        ax.set_xlabel(bracketed("expected error", unit))
+        ax.set_xlabel(bracketed("expected error", unit_words(unit)))
         ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     return ax

@@ -6,8 +6,10 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 
 from hideseek.plots.curves import Envelopes, draw_envelopes
-from hideseek.plots.style import COLOURS, STYLE, bracketed, new_axes
+from hideseek.plots.style import COLOURS, STYLE, new_axes
 from hideseek.util.arrays import FloatArray
+from hideseek.util.display import bracketed
+from hideseek.util.units import unit_words
 
 
 def draw_mechanism(table: FloatArray, title: str, ax: Axes | None = None) -> Axes:
@@ -21,10 +23,12 @@ def draw_mechanism(table: FloatArray, title: str, ax: Axes | None = None) -> Axe
     return axes
 
 
-def draw_curve(curve: Envelopes, *, privacy_unit: str = "", quality_unit: str = "", ax: Axes | None = None) -> Axes:
+def draw_curve(curve: Envelopes, ax: Axes | None = None) -> Axes:
     """The most privacy for every budget, with the certified band between the envelopes."""
     with mpl.rc_context(STYLE):
         axes = new_axes() if ax is None else ax
         draw_envelopes(axes, curve, COLOURS[0])
-        axes.set(xlabel=bracketed("quality loss allowed", quality_unit), ylabel=bracketed("privacy", privacy_unit))
+        error, loss = map(unit_words, curve.units)
+        axes.set(xlabel=bracketed("quality loss allowed", loss), ylabel=bracketed("privacy", error))
+        axes.set(xlim=(0, None), ylim=(0, None))
     return axes

@@ -34,15 +34,6 @@ def new_axes(width: float = 6.4, height: float = 4.2) -> Axes:
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def bracketed(words: str, more: str) -> str:
-    """Words with more in brackets behind them, such as a unit; without brackets where there is no more.
-
-    >>> bracketed("privacy", "m"), bracketed("privacy", "")
-    ('privacy (m)', 'privacy')
-    """
-    return f"{words} ({more})" if more else words
-
-
 def save(figure: Figure, path: Path) -> list[Path]:
     """Write a figure as PDF and as PNG, readable by the owner only; the path is without a suffix."""
     paths = []

@@ -8,7 +8,7 @@ every breakpoint of the curve (which is concave and piecewise linear).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,15 +16,17 @@ import numpy.typing as npt
 
 from hideseek.errors import broken_rule
 from hideseek.game.alternatives import Alternatives
+from hideseek.game.budget import budget_of
 from hideseek.game.game import Game
 from hideseek.solvers.dispatch import Solver
 from hideseek.solvers.full_program import safe_mechanism
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import floats, nonnegative, scalar
-from hideseek.util.display import html_table, measured
+from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
 from hideseek.util.progress import Advance
+from hideseek.util.units import amount, is_length, shown, shown_many, unit_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +38,8 @@ class Curve:
     """Certified points of the curve, sorted by budget, and the envelopes between them.
 
     ``quality_loss`` and ``privacy`` are what the mechanism found at ``budget`` reaches; ``bound`` and ``price`` give
-    the line  bound + price (Q - budget)  above which no mechanism of any budget Q can be. Units are those of the game.
+    the line  bound + price (Q - budget)  above which no mechanism of any budget Q can be. All are in the ``units`` of
+    the game, of errors and of losses.
     """
 
     budget: FloatArray
@@ -44,8 +47,7 @@ class Curve:
     bound: FloatArray
     price: FloatArray
     quality_loss: FloatArray
-    privacy_unit: str = ""
-    quality_unit: str = ""
+    units: tuple[str, str] = ("", "")
 
     def lower(self, budget: npt.ArrayLike) -> FloatArray:
         """Privacy that is certainly reached within a budget, by mixing the mechanisms at the points.
@@ -82,28 +84,36 @@ class Curve:
         return inside
 
     def to_frame(self) -> pd.DataFrame:
-        """The points as a table: one row per budget.
+        """The points as a table: one row per budget, with the displacements in metres where losses have them.
 
-        >>> Curve(*map(np.array, ([0.0], [0.0], [0.1], [2.0], [0.0]))).to_frame().columns.tolist()
-        ['budget', 'privacy', 'bound', 'price', 'quality_loss']
+        >>> curve = Curve(*map(np.array, ([4.0], [0.0], [0.1], [2.0], [1.0])), units=("m", "m²"))
+        >>> curve.to_frame().columns.tolist()
+        ['budget', 'privacy', 'bound', 'price', 'quality_loss', 'budget_metres', 'quality_loss_metres']
+        >>> curve.to_frame()["budget_metres"].tolist()
+        [2.0]
         """
         import pandas as pd
 
-        columns = ("budget", "privacy", "bound", "price", "quality_loss")
-        return pd.DataFrame({name: getattr(self, name) for name in columns})
+        exact = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "units"}
+        lost = ("budget", "quality_loss") if is_length(self.units[1]) else ()
+        return pd.DataFrame(exact | {f"{name}_metres": shown_many(exact[name], self.units[1]) for name in lost})
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Privacy against the budget with the certified band between the envelopes, on axes of your own or new ones."""
         from hideseek.plots.solutions import draw_curve
 
-        return draw_curve(self, privacy_unit=self.privacy_unit, quality_unit=self.quality_unit, ax=ax)
+        return draw_curve(self, ax)
 
     def _facts(self) -> dict[str, object]:
+        def ends(values: FloatArray, unit: str) -> str:
+            return f"{shown(values[0], unit).in_words()} to {amount(values[-1], unit)}"
+
         return {
             "points": len(self.budget),
-            "budget": f"{self.budget[0]:.6g} to {measured(self.budget[-1], self.quality_unit)}",
-            "privacy": f"{self.privacy[0]:.6g} to {measured(self.privacy[-1], self.privacy_unit)}",
-            "envelopes at most apart": measured(self.width, self.privacy_unit, 3),
+            "budget": ends(self.budget, self.units[1]),
+            "privacy": ends(self.privacy, self.units[0]),
+            # roots are no further apart than the root of what their squares are apart
+            "envelopes at most apart": f"{shown(self.width, self.units[0]):.3g} {unit_words(self.units[0])}".strip(),
         }
 
     def __repr__(self) -> str:
@@ -133,8 +143,8 @@ def trade_off(
     game
         Its own budget plays no part.
     budgets
-        Where to solve, and nowhere else. By default at the ends of the curve, and then wherever the envelopes are
-        furthest apart.
+        Where to solve, and nowhere else: numbers in the unit of the losses, or words such as "500m". By default at the
+        ends of the curve, and then wherever the envelopes are furthest apart.
     tolerance
         How far apart the envelopes may be, as a share of the prior risk.
     breakpoints
@@ -167,6 +177,8 @@ def trade_off(
         rule = "False where the extra rows are the same for every release: an interior point finds no corners"
         raise broken_rule("breakpoints", "trade_off", rule, True, "Ask for a small 'tolerance'.")
     points = _Points(game, accuracy=1e-10 if breakpoints else 1e-6)
+    if isinstance(budgets, list | tuple) and any(isinstance(one, str) for one in budgets):
+        budgets = [budget_of(one, game, "trade_off") for one in budgets]
     given = None if budgets is None else nonnegative(budgets, "budgets", "trade_off", 1)
     points.begin(given, progress)
     allowed = (1e-9 if breakpoints else tolerance) * game.prior_risk
@@ -243,4 +255,4 @@ class _Points:
     def curve(self) -> Curve:
         budget = np.array(sorted(self.found))
         privacy, bound, price, loss = np.array([self.found[b] for b in budget]).T
-        return Curve(budget, privacy, bound, price, loss, self.game.privacy_unit, self.game.quality_unit)
+        return Curve(budget, privacy, bound, price, loss, units=self.game.units)

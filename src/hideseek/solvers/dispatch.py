@@ -9,6 +9,7 @@ import numpy as np
 
 from hideseek.errors import CertificateError, SolverError, broken_rule
 from hideseek.game.alternatives import Alternatives, as_alternatives
+from hideseek.game.budget import parsed_budget
 from hideseek.game.game import Game
 from hideseek.solvers.certificate import Certificate, certify, relative_gap
 from hideseek.solvers.closed_form import closed_forms
@@ -23,6 +24,7 @@ from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar
 from hideseek.util.progress import Advance
 from hideseek.util.sparse import inner
+from hideseek.util.units import amount, least_words
 
 SMALL = 1_000_000  # non-zeros of a full program, which 100 places have: two seconds
 
@@ -36,7 +38,7 @@ def solve(
     time_limit: float | None = None,
     progress: Advance | None = None,
     start: Pairs | None = None,
-    radius: float | None = None,
+    radius: float | str | None = None,
     hardware: str | None = None,
 ) -> Solution:
     """The mechanism that maximises privacy within the budget, certified.
@@ -56,8 +58,8 @@ def solve(
         The ``end`` of a similar game's solution: the guesses that were binding in it. Releases are not taken over, as
         the first ones are worth more (measured: 9 %) against an adversary who remembers every release.
     radius
-        The most that a release may lose on average given the input. The game is then solved twice: ``bound`` is that
-        of all mechanisms, ``within`` that of those that keep to the radius.
+        The most that a release may lose on average given the input, such as "2km". The game is then solved twice:
+        ``bound`` is that of all mechanisms, ``within`` that of those that keep to the radius.
     hardware
         A device of torch such as ``"cuda"``, or ``"cupy"``, for regret matching (``"first order"``). It pays from 500
         places on for a tolerance of 0.01, and from 2,000 on for 0.001.
@@ -175,7 +177,7 @@ class Solver:
         return finished(game, certificate, status, method, rounds, end)
 
 
-def checked_method(name: Method | str, radius: float | None, hardware: str | None) -> Method:
+def checked_method(name: Method | str, radius: float | str | None, hardware: str | None) -> Method:
     """The method of this name, or the one that a radius or a hardware demands."""
     method = one_of(Method, str(name).replace("_", " "), "method", "solve")
     if radius is not None and hardware is not None:
@@ -195,7 +197,7 @@ def checked_method(name: Method | str, radius: float | None, hardware: str | Non
 
 def solve_within(
     game: Game | Alternatives,
-    radius: float,
+    radius: float | str,
     tolerance: float,
     time_limit: float | None,
     progress: Advance | None,
@@ -203,7 +205,7 @@ def solve_within(
 ) -> Solution:
     """The best mechanism within a radius, after the best of all, which proves what the radius costs."""
     problem = as_alternatives(game)
-    allowed = allowed_within(problem, scalar(radius, "radius", "solve"))
+    allowed = allowed_within(problem, radius_of(radius, problem.games[0].units[1]))
     half = None if time_limit is None else time_limit / 2
     free = Solver(tolerance, Method.AUTO, deadline_in(half), progress, start).solve(game)
     if allowed[free.mechanism.distributions.nonzero()].all():
@@ -215,6 +217,20 @@ def solve_within(
         status = Status.OPTIMAL_WITHIN
     within = min(found.bound, free.bound)
     return replace(found, bound=free.bound, within=within, optimality_gap=gap, status=status, unrestricted=free)
+
+
+def radius_of(radius: float | str, unit: str) -> float:
+    """A radius in the unit of the losses.
+
+    >>> radius_of("2km", "m²"), radius_of(0.5, "")
+    (4000000.0, 0.5)
+    """
+    if not isinstance(radius, str):
+        return scalar(radius, "radius", "solve")
+    number, share = parsed_budget(radius, unit, "solve", "radius")
+    if share:
+        raise broken_rule("radius", "solve", "a displacement or a number, the same for every place", repr(radius))
+    return number
 
 
 def allowed_within(problem: Alternatives, radius: float) -> BoolArray:
@@ -230,7 +246,8 @@ def allowed_within(problem: Alternatives, radius: float) -> BoolArray:
     allowed: BoolArray = game.cost <= radius * (1 + 1e-12) * game.mass[:, None]
     if not allowed.any(axis=1).all():
         least = float((game.cost.min(axis=1)[game.mass > 0] / game.mass[game.mass > 0]).max())
-        raise broken_rule("radius", "solve", f"at least {least:g}, so that every input has a release", radius)
+        rule = f"at least {least_words(least, game.units[1])}, so that every input has a release"
+        raise broken_rule("radius", "solve", rule, amount(radius, game.units[1]))
     return allowed
 
 

@@ -159,7 +159,7 @@ def safe_mechanism(problem: Alternatives) -> FloatArray | None:
     result = minimise(np.r_[np.zeros(size), 1.0], [matrix], [limit], problem, np.r_[np.zeros(size), -np.inf])
     if result.x[-1] > 1e-9:
         if len(games) == 1:
-            raise budget_too_small(games[0].budget, float(games[0].budget + result.x[-1] * units[0]))
+            raise budget_too_small(games[0].budget, float(games[0].budget + result.x[-1] * units[0]), games[0].units[1])
         got = f"{[game.budget for game in games]}, short by {result.x[-1]:.1%} of each"
         least = float(games[0].budget + result.x[-1] * units[0])
         rule, hint = "met by one mechanism in all games", "Raise the budgets."
@@ -173,4 +173,4 @@ def safe_mechanism(problem: Alternatives) -> FloatArray | None:
 def refuse_unaffordable(game: Game, least: float) -> None:
     """Refuse a budget below what the cheapest mechanism loses."""
     if least > game.budget * (1 + 1e-9):
-        raise budget_too_small(game.budget, least)
+        raise budget_too_small(game.budget, least, game.units[1])

@@ -12,8 +12,9 @@ from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import Certificate
 from hideseek.solvers.growing_program import Pairs
 from hideseek.util.arrays import FloatArray
-from hideseek.util.display import html_table, measured
+from hideseek.util.display import html_table
 from hideseek.util.sparse import Matrix, dense
+from hideseek.util.units import amount, shown, unit_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +91,7 @@ class Solution:
 
     @property
     def price(self) -> float:
-        """What one more unit of budget would add to privacy."""
+        """What one more unit of budget would add to privacy, at most; the units are those of the metrics."""
         return float(self.prices[0])
 
     @property
@@ -102,21 +103,21 @@ class Solution:
         """The mechanism as a picture [input, release], on axes of your own or new ones."""
         from hideseek.plots.solutions import draw_mechanism
 
-        unit = self._first.privacy_unit
-        title = f"Privacy {measured(self.privacy, unit, 4)}, of at most {measured(self.bound, unit, 4)}"
-        return draw_mechanism(self.mechanism.table, title, ax)
+        unit = self._first.units[0]
+        most = f"{shown(self.bound, unit):.4g} {unit_words(unit)}".strip()
+        return draw_mechanism(self.mechanism.table, f"Privacy {shown(self.privacy, unit):.4g}, of at most {most}", ax)
 
     @property
     def _first(self) -> Game:
         return self.game if isinstance(self.game, Game) else self.game.games[0]
 
     def _facts(self) -> dict[str, object]:
-        game = self._first
+        error, loss = self._first.units
         return {
-            "privacy": measured(self.privacy, game.privacy_unit),
-            "no mechanism exceeds": measured(self.bound, game.privacy_unit),
+            "privacy": amount(self.privacy, error),
+            "no mechanism exceeds": amount(self.bound, error),
             "optimality gap": f"{self.optimality_gap:.1e}",
-            "quality loss": f"{self.quality_loss:.6g} of {measured(game.budget, game.quality_unit)}",
+            "quality loss": amount(self.quality_loss, loss, whole=self._first.budget),
             "status": str(self.status),
             "method": f"{self.method}, {self.iterations} rounds",
         }

@@ -37,13 +37,13 @@ def html_table(title: str, facts: Mapping[str, object]) -> str:
     return "\n".join(["<table>", f"<caption>{shown(title)}</caption>", *rows, "</table>"])
 
 
-def measured(number: float, unit: str, digits: int = 6) -> str:
-    """A number with its unit, where it has one.
+def bracketed(words: str, more: str) -> str:
+    """Words with more in brackets behind them, such as a unit; without brackets where there is no more.
 
-    >>> measured(1234.5678, "m"), measured(0.5, "")
-    ('1234.57 m', '0.5')
+    >>> bracketed("privacy", "m"), bracketed("privacy", "")
+    ('privacy (m)', 'privacy')
     """
-    return f"{number:.{digits}g} {unit}".rstrip()
+    return f"{words} ({more})" if more else words
 
 
 def counted(number: int, noun: str) -> str:
