@@ -144,14 +144,14 @@ def test_the_pages_hold_every_row(comparison, tmp_path):
 
 def test_the_command_prints_rows_for_machines(run, tmp_path):
     save_profile(town(3, 3), tmp_path / "town.json")
-    status, out, err = run("compare", "--data", "town.json", "--accesses", 3, "--workers", 1, "--json")
+    status, out, err = run("compare", "town.json", "--accesses", 3, "--workers", 1, "--json")
     assert status == 0, err
     found = json.loads(out)
     for row in found["rows"]:
         assert {"mechanism", "window", "filter", "smoother", "viterbi", "quality_loss"} <= row.keys()
     assert {row["mechanism"] for row in found["rows"]} > {rival.name for rival in RIVALS}
     assert "reveal nothing about the place" in found["assumption"]
-    status, out, err = run("compare", "--data", "town.json", "--accesses", 3, "--workers", 1, "--budget", "10%")
+    status, out, err = run("compare", "town.json", "--accesses", 3, "--workers", 1, "--budget", "10%")
     assert status == 0, err
     assert "report.html" in out
     assert "planar Laplace" in out
@@ -331,20 +331,20 @@ def test_traces_get_a_grid_of_few_places_and_a_profile_stays_as_it_is(run, tmp_p
         )
 
     assert places(4, 10) > 30 >= places(3, 8)
-    _, _, err = run("compare", "--data", "a.csv")
+    _, _, err = run("compare", "a.csv")
     assert compared[-1].places == places(3, 8)
     assert f"took a grid of 3x8, with {places(3, 8)} places" in err
 
-    _, _, err = run("compare", "--data", "a.csv", "--grid", "4x10")
+    _, _, err = run("compare", "a.csv", "--grid", "4x10")
     assert compared[-1].places == places(4, 10)
-    assert f"{places(4, 10)} places may take minutes" in err
+    assert "about 2 minutes, if the machine is idle" in err
 
     save_profile(compared[-1], tmp_path / "a.json")
-    _, _, err = run("compare", "--data", "a.json")
+    _, _, err = run("compare", "a.json")
     assert [profile.places for profile in compared] == [places(3, 8), places(4, 10), places(4, 10)]
     assert "took a grid" not in err
 
     traces.assign(latitude=45.0 + 0.1 * (traces.index % 2)).iloc[:20].to_csv(tmp_path / "b.csv", index=False)
-    _, _, err = run("compare", "--data", "b.csv")
+    _, _, err = run("compare", "b.csv")
     assert compared[-1].places <= 20
     assert "note" not in err

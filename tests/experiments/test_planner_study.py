@@ -343,7 +343,7 @@ def test_a_study_says_for_whom_its_bound_holds_and_what_it_assumes(run, asked, t
         ({"quality": "taste"}, "'quality'"),
         (
             {"users": 3},
-            "at most 2, the users with a day that covers 80% of its steps in the regions",
+            "at most 2, the users with a day that covers 80% of its steps in the regions, in 10 cells or more",
         ),
         ({"users": 0}, "'users'"),
         ({"accesses": 9}, "'accesses'"),

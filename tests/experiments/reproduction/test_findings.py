@@ -283,7 +283,7 @@ def test_what_fails_is_seen_as_well_as_what_passes(found, run, monkeypatch, tmp_
     doctored, nobody = falling(found), pd.DataFrame(columns=Left._fields)
     monkeypatch.setattr("hideseek.experiments.reproduction.run.reproduce", lambda *_, **__: doctored)
     monkeypatch.setattr("hideseek.experiments.reproduction.robustness_study.robustness", lambda *_, **__: nobody)
-    status, out, _ = run("reproduce", "--synthetic", "--out", "paper")
+    status, out, _ = run("reproduce", "--out", "paper")
     assert status == 0
     failed = [finding for finding in doctored.findings if not finding.passed]
     assert "monotone" in {finding.name for finding in failed}
