@@ -19,7 +19,9 @@ def test_a_folder_of_cabs_has_one_user_a_file(tmp_path):
     table = read_traces(tmp_path)
     assert_valid(table)
     assert table["user_id"].tolist() == ["a"] * 3 + ["b"] * 3
-    assert table.attrs["report"] == ReadReport(files=2, read=6, duplicates=0, skipped=0, told_apart_by="file name")
+    assert table.attrs["report"] == ReadReport(
+        files=2, read=6, duplicates=0, skipped=0, told_apart_by="file name", formats={"cabspotting": 2}
+    )
 
 
 def test_the_folder_above_trajectory_is_the_user(tmp_path):

@@ -32,6 +32,8 @@ from tests.support.trace_files import (
     times,
 )
 
+UNKNOWN = f"not recognised as {', '.join(FORMATS)}"
+
 
 def test_newest_first_fixes_come_out_sorted(tmp_path):
     table = read_traces(put(tmp_path, "new_abboip.txt", CAB))
@@ -214,7 +216,7 @@ def test_the_report_survives_what_people_do_with_tables(tmp_path):
     assert table["latitude"].iloc[0] == 1.0
 
 
-def test_the_first_recognised_file_decides_for_the_folder(tmp_path):
+def test_all_formats_of_a_folder_are_read_and_the_rest_is_passed_over(tmp_path):
     put(tmp_path, "a.csv", CSV)
     put(tmp_path, "b.txt", CAB)
     put(tmp_path, "c.bin", b"\x00\x01")
@@ -222,15 +224,14 @@ def test_the_first_recognised_file_decides_for_the_folder(tmp_path):
     put(tmp_path, ".hidden", CAB)
     put(tmp_path, ".git/config", CAB)
     put(tmp_path, "README.md", "about")
-    with pytest.warns(
-        TraceWarning, match=r"^3 files were passed over, the first: b\.txt: the content is cabspotting, not csv"
-    ):
+    with pytest.warns(TraceWarning, match=rf"^2 files were passed over, the first: c\.bin: {UNKNOWN}"):
         table = read_traces(tmp_path)
     assert_valid(table)
     report = table.attrs["report"]
-    assert (report.files, report.skipped) == (1, 0)
-    assert [said.split(":")[0] for said in report.skipped_files] == ["b.txt", "c.bin", "d.csv"]
-    assert "line 2 is not UTF-8" in report.skipped_files[2]
+    assert table["user_id"].value_counts().to_dict() == {"a": 2, "b": 3}
+    assert (report.files, report.skipped, report.formats) == (2, 0, {"cabspotting": 1, "csv": 1})
+    assert [said.split(":")[0] for said in report.skipped_files] == ["c.bin", "d.csv"]
+    assert "line 2 is not UTF-8" in report.skipped_files[1]
 
 
 def test_a_named_format_picks_its_files_from_a_folder(tmp_path):
@@ -255,7 +256,7 @@ def test_a_file_name_that_is_no_text_is_made_legible(tmp_path):
     [
         (b"", "the file is empty"),
         (b" \n\n", "the file is empty"),
-        (b"hello\nworld\n", "not recognised as cabspotting, geolife, gpx, csv"),
+        (b"hello\nworld\n", UNKNOWN),
         (bytes(range(256)), "not recognised"),
         (b"\x00" * 600, "not recognised"),
         (CAB.encode() + b"\x00", "not recognised"),
@@ -284,14 +285,14 @@ def test_a_path_to_nothing_readable_is_a_trace_error(tmp_path):
     with pytest.raises(TraceError, match="no rows"):
         read_traces(tmp_path)
     put(tmp_path, "notes.md", "# Notes")
-    with pytest.raises(TraceError, match=r"notes\.md: not recognised as cabspotting"):
+    with pytest.raises(TraceError, match=rf"notes\.md: {UNKNOWN}"):
         read_traces(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["shapefile", "CSV", ""])
 def test_an_unknown_format_name_lists_the_known_ones(tmp_path, name):
     with pytest.raises(
-        ParameterError, match="'format' parameter of read_traces must be one of cabspotting, geolife, gpx, csv"
+        ParameterError, match=f"'format' parameter of read_traces must be one of {', '.join(FORMATS)}, or None"
     ):
         read_traces(tmp_path, format=name)
 

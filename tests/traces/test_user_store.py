@@ -16,11 +16,13 @@ from hideseek import read_traces, synthetic_city
 from hideseek.errors import OutputError, TraceError
 from hideseek.traces import TraceWarning
 from hideseek.traces import user_store as spool
+from hideseek.traces.formats import FORMATS
 from hideseek.traces.user_store import ROW, spooled
 
 CITY = synthetic_city(people=3, days=2, seed=4)
 CITY = CITY.sample(frac=1, random_state=0)  # files need not be in order
 TWICE = pd.concat([CITY, CITY.head(40).assign(latitude=1.0)])  # nor say one thing of every moment
+UNKNOWN = f"not recognised as {', '.join(FORMATS)}"
 FAR = pd.Timestamp("2031-01-01", tz="UTC")
 
 
@@ -116,10 +118,10 @@ def test_who_has_no_row_is_listed_with_the_reason_and_without_a_location(tmp_pat
         assert spool.unusable == {
             "": "user_id must be given",
             "aaa": "the file is empty",
-            "nan": "not recognised as cabspotting",
+            "nan": UNKNOWN,
             "nul": "it holds NUL bytes, so it is not text",
             "pole": "latitude must be in [-90, 90]",
-            "words": "not recognised as cabspotting",
+            "words": UNKNOWN,
         }
 
 
@@ -132,13 +134,13 @@ def test_who_has_no_row_is_told_apart_from_who_has(tmp_path):
             "bob/05.csv": "the file is empty",
             "eve/06.csv": "the file is empty",
             "tom/06.csv": "the file is empty",
-            "desktop": "not recognised as csv",
+            "desktop": UNKNOWN,
         }
     files |= {"bob/05.csv": rows, "eve/06.csv": "t,lat,lon\n"}
     with spooled(lay(tmp_path, files)) as spool:
         assert (spool.users, spool.told_apart_by) == (["ann", "bob"], "folder")
         assert spool.unusable == {
-            "desktop": "not recognised as csv",
+            "desktop": UNKNOWN,
             "eve": "the file has no rows",
             "tom": "the file is empty",
         }

@@ -14,7 +14,7 @@ from hideseek.traces import delimited
 from hideseek.traces.formats import FORMATS
 from hideseek.traces.reading import read_traces
 from hideseek.traces.user_store import spooled
-from hideseek.traces.users import told_apart
+from hideseek.traces.users import Named, told_apart
 from tests.support.trace_files import CAB, PLT, pack, put
 
 
@@ -67,7 +67,7 @@ NAMES = {
     "some beside the folders": (
         as_csv,
         ["05.csv", "06.csv", "alice/05.csv", "alice/07.csv"],
-        {"05": [1], "06": [2], "alice": [3, 4]},
+        {"data": [1, 2], "alice": [3, 4]},
         "folder",
     ),
     "a folder and a file of one name": (
@@ -174,21 +174,21 @@ def folders_of(path):
 
 @given(FILES, st.sampled_from([*FORMATS, None]), st.randoms(use_true_random=False))
 def test_two_files_are_one_users_only_in_one_folder_and_in_any_order(files, form, random):
-    users, way = told_apart(list(files.items()), form)
+    named = [Named(path, good, form) for path, good in files.items()]
+    users, way = told_apart(named)
     assert users.keys() == files.keys()
     for one in files:
         for other in files:
             if one != other and users[one] == users[other]:
                 assert folders_of(one) & folders_of(other)
                 assert way != "file name"
-    shuffled = random.sample(list(files.items()), len(files))
-    assert told_apart(shuffled, form) == (users, way)
+    assert told_apart(random.sample(named, len(named))) == (users, way)
 
 
 @given(FILES, st.sampled_from([*FORMATS, None]))
 def test_what_could_not_be_read_gives_nobody_else_another_name(files, form):
-    read = [(path, True) for path, good in files.items() if good]
-    alone, way = told_apart(read, form)
-    users, _ = told_apart(list(files.items()), form)
+    named = [Named(path, good, form) for path, good in files.items()]
+    alone, way = told_apart([file for file in named if file.good])
+    users, _ = told_apart(named)
     for path, user in alone.items():  # a path may begin further up
         assert users[path] == user or (way == "path" and users[path].endswith(user.removeprefix(".")))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import IO
 from xml.parsers import expat
 
 import numpy as np
 import pandas as pd
 
 from hideseek.errors import UnusableFileError
+from hideseek.traces.text import text_of
 
 BLOCK = 1 << 20  # characters that are parsed together
 DEEPEST = 64  # nested XML elements
@@ -16,12 +18,13 @@ LONGEST = 1 << 20  # bytes of an XML tag, comment or the like
 POINTS = (["wpt"], ["trk", "trkseg", "trkpt"])
 
 
-def read_gpx(text: str) -> Iterator[pd.DataFrame]:
+def read_gpx(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
     """Read waypoints and the points of tracks.
 
     What harms parsers and no GPX file needs is refused: declared entities, endless nesting, and an element, a comment
     or the like without end, which the parser would look through again from its start with every piece of it.
     """
+    text = text_of(stream)
     if "<!DOCTYPE" in text:
         raise UnusableFileError("malformed GPX: it declares a document type")
     parser, points = expat.ParserCreate("utf-8"), Points()
