@@ -85,7 +85,7 @@ def traces(folder: Path, text: str | bytes) -> int:
 def large_file(folder: Path) -> object:
     """What is read from a file that is longer than what it takes on the disk."""
     path = folder / "large"
-    path.write_text(ROWS)
+    path.write_text(ROWS.ljust(2**17, "\n"))
     os.truncate(path, 10**12)
     return read_traces(path)
 
@@ -274,10 +274,6 @@ TRACES: Bombs = {  # what is read has one good row
     "short lines, packed twice": (
         "unpacks to more than",
         lambda at: traces(at, zipped({"x.csv.gz": gzip.compress((ROWS + ",\n" * 10_000_000).encode())})),
-    ),
-    "many small files in a zip": (
-        "unpacks to more than|^1$",
-        lambda at: traces(at, zipped(dict.fromkeys(map(str, range(5000)), ROWS))),
     ),
     "the same bytes under many names in a zip": (
         "unpacks to more than|cannot be read",
