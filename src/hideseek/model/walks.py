@@ -61,7 +61,8 @@ def filled(table: pd.DataFrame, length: timedelta, owner: str) -> pd.DataFrame:
 
 def microseconds(times: pd.Series[Any]) -> IntArray:
     """Since 1970: nanoseconds end in the year 2262."""
-    return times.dt.tz_localize(None).to_numpy().astype("M8[us]").astype(np.int64)
+    since: IntArray = times.dt.tz_localize(None).to_numpy().astype("M8[us]").astype(np.int64)
+    return since
 
 
 def moves_of(walk: Walk, order: int, close: bool) -> IntArray:
