@@ -33,7 +33,7 @@ def test_gaps_are_bridged_by_closing_and_interrupt_without():
 def by_step(rows, minutes):
     """The place of LINE in every step, as a loop over all steps and rows finds it: the first row in time that is in."""
     found = {}
-    for step in range(0, 24 * 60 // minutes):
+    for step in range(24 * 60 // minutes):
         begin, end = step * minutes, (step + 1) * minutes
         inside = [row for row in sorted(rows) if row[0] < end and (row[0] >= begin or row[1] > begin)]
         if inside:
@@ -91,5 +91,5 @@ def test_stretches_of_one_person_say_nothing_of_another():
 def test_a_stretch_of_millennia_is_refused_before_it_is_filled():
     table = as_table([(0, 1, 0), (5, 6, 1)])
     table.loc[0, "finished_at"] = pd.Timestamp("8999-01-01", tz="UTC")
-    with pytest.raises(SizeError, match="traces.* steps,"):
+    with pytest.raises(SizeError, match=r"traces.* steps,"):
         walks_through(table, LINE, "1s", "test")

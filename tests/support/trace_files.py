@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 import warnings
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -91,3 +93,15 @@ def by_hand(**columns: object) -> pd.DataFrame:
         "longitude": [6.5, 6.6],
     }
     return pd.DataFrame({**clean, **columns})
+
+
+def zipped(members: dict[str, str | bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def gzipped(content: str | bytes) -> bytes:
+    return gzip.compress(content.encode() if isinstance(content, str) else content)

@@ -333,3 +333,68 @@ def test_any_folder_gives_a_valid_table_or_a_trace_error(tmp_path, contents, nam
     for number in range(3):
         put(tmp_path, f"folder/{number}", contents[number] if number < len(contents) else b"")
     reads_or_refuses(tmp_path / "folder", name)
+
+
+ROUGH = "t,x,y,acc\n" + "".join(
+    f"2020-01-0{day},1,2,{metres}\n" for day, metres in enumerate(["5", "200", "200.5", "", "-1", "?"], 1)
+)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "days"),
+    [
+        ("200m", [1, 2, 4, 6]),
+        ("0.2 km", [1, 2, 4, 6]),
+        (4, [4, 6]),
+        ("1km", [1, 2, 3, 4, 6]),
+        (None, [1, 2, 3, 4, 5, 6]),
+    ],
+)
+def test_fixes_that_are_less_accurate_are_left_out_and_counted(tmp_path, accuracy, days):
+    table = read_traces(put(tmp_path, "a.csv", ROUGH), accuracy=accuracy)
+    assert table["tracked_at"].dt.day.tolist() == days
+    report = table.attrs["report"]
+    assert (report.inaccurate, report.skipped, report.read) == (6 - len(days), 0, len(days))
+    assert any("too inaccurate" in note for note in report.notes) is (len(days) < 6)
+
+
+@pytest.mark.parametrize("accuracy", ["far", "-5m", -5, float("nan"), "200", "200 feet"])
+def test_an_accuracy_that_is_no_length_breaks_a_rule(tmp_path, accuracy):
+    with pytest.raises(ParameterError, match="'accuracy' parameter of read_traces must be a length"):
+        read_traces(put(tmp_path, "a.csv", ROUGH), accuracy=accuracy)
+
+
+def test_a_file_of_which_no_fix_is_accurate_says_so(tmp_path):
+    path = put(tmp_path, "a.csv", "t,x,y,acc\n2020-01-01,1,2,9000\n")
+    with pytest.raises(TraceError, match="all of 1 fixes are too inaccurate"):
+        read_traces(path)
+
+
+def test_times_without_offset_are_counted_and_the_others_tell_theirs(tmp_path):
+    stamps = ["2020-01-01T10:00", "2020-01-01T11:00+05:45", "2020-01-01T12:00+0545", "2020-01-01T13:00Z", "1577890000"]
+    text = "t,x,y\n" + "".join(f"{stamp},1,2\n" for stamp in stamps)
+    report = read_traces(put(tmp_path, "a.csv", text)).attrs["report"]
+    assert (report.without_offset, report.utc_offset) == (1, 345)
+    assert report.notes == ("1 times have no offset and were read as UTC",)
+
+
+@pytest.mark.parametrize("zone", ["Z", "+00:00", "-0000"])
+def test_utc_tells_nothing_of_where_somebody_is(tmp_path, zone):
+    report = read_traces(put(tmp_path, "a.csv", f"t,x,y\n2020-01-01T11:00{zone},1,2\n")).attrs["report"]
+    assert (report.without_offset, report.utc_offset) == (0, None)
+
+
+def test_geolife_says_that_its_times_are_utc(tmp_path):
+    assert read_traces(put(tmp_path, "a.plt", PLT)).attrs["report"].notes == ()
+
+
+def test_swapped_degrees_are_said_to_look_so(tmp_path):
+    lines = "-122.4 37.7 0 1213084687\n-122.5 37.8 0 1213084688\n"
+    with pytest.raises(
+        TraceError, match=r"line 1: latitude must be in \[-90, 90\]; latitude and longitude look swapped"
+    ):
+        read_traces(put(tmp_path, "new_a.txt", lines))
+    with pytest.warns(TraceWarning, match="look swapped"):
+        read_traces(put(tmp_path, "new_a.txt", lines + "5 6 0 1213084689\n"))
+    with pytest.warns(TraceWarning, match=r"latitude must be in \[-90, 90\]\.$"):
+        read_traces(put(tmp_path, "new_a.txt", lines + CAB))

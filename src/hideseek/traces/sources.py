@@ -39,11 +39,12 @@ PLACE = "the path of a file or folder, or one address that fsspec knows"
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """An input: how messages show it, where it lies, and in which file system if that is not this machine's."""
+    """An input: how messages show it, where it lies, and if not here, in which ``store`` and ``at`` what name."""
 
     shown: str
     root: PurePath
     store: AbstractFileSystem | None = None
+    at: str = ""
 
     @property
     def name(self) -> str:
@@ -79,7 +80,7 @@ def source_of(path: str | os.PathLike[str], owner: str) -> Source:
             raise broken_rule("path", owner, PLACE, without_password(address))
         store, root = file_system(address, "path", owner, PLACE)
         if "file" not in store.protocol:
-            return Source(without_password(address), PurePosixPath(root), store)
+            return Source(without_password(address), rooted(root), store, root)
         path = root
     try:
         whole = Path(path).absolute()
@@ -125,19 +126,28 @@ def listing_elsewhere(
     store: AbstractFileSystem, source: Source
 ) -> Iterator[tuple[PurePath, PurePath, Callable[[], IO[bytes]]]]:
     """The same of an address; each store has errors of its own."""
-    root = str(source.root)
     try:
-        single = store.isfile(root)
-        names = [root] if single else sorted(store.find(root))
+        single = store.isfile(source.at)
+        names = [source.at] if single else sorted(store.find(source.at))
     except Exception as error:
         raise OSError(told(error)) from error
     if not names:
         raise TraceError(f"There is no file or folder {source.shown}.")
     for name in names:
-        file = PurePosixPath(name)
+        file = rooted(name)
         label = PurePosixPath(file.name) if single else file.relative_to(source.root)
         if not passed_over(label):
-            yield label, file, lambda name=name: io.BufferedReader(Elsewhere(store, name), HEAD)  # type: ignore[misc]
+            yield label, file, lambda name=name: elsewhere(store, name)  # type: ignore[misc]
+
+
+def rooted(name: str) -> PurePosixPath:
+    """A path by the name in a store; some begin at the root, and some do not say so."""
+    return PurePosixPath("/", name.strip("/"))
+
+
+def elsewhere(store: AbstractFileSystem, name: str) -> IO[bytes]:
+    """An open file at an address; the buffer keeps the first bytes until the format is known."""
+    return io.BufferedReader(Elsewhere(store, name), 2 * HEAD)
 
 
 class Elsewhere(io.RawIOBase):

@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from pathlib import PurePath
 
-YEAR = r"(?:19|20)\d\d"
-MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-DAY = rf"{YEAR}(?:[-_. ]?(?:\d\d|w\d\d|{MONTH})(?:[-_. ]?\d\d)?)?|{MONTH}(?:[-_. ]?{YEAR})?"
+YEAR, TWO = r"(?:19|20)\d\d", r"(?:0[1-9]|[12]\d|3[01])"
+MONTH = (
+    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?)"
+)
+# with its year: June and April are people too
+DAY = rf"{YEAR}[-_. ]?(?:(?:0[1-9]|1[0-2]|{MONTH})(?:[-_. ]?{TWO})?|w\d\d)|(?:{TWO}[-_. ]?)?{MONTH}[-_. ]?{YEAR}"
 CLOCK = r"[-_. t]?\d\d[-_.:h]?\d\d(?:[-_.:m]?\d\d(?:\.\d+)?)?[sz]?"
 WORD = (
     "(?:activity|data|day|export|file|gps|hike|lap|locations?|log|move|part|points|recording|ride|route|run|session"
@@ -19,7 +23,7 @@ WORD = (
 )
 # names of files that say when, and not who; such names of folders; and numbers, which may say either
 WHEN = re.compile(rf"(?:{WORD}[-_. ]?)?(?:{DAY})(?:{CLOCK})?(?:[-_. ]{WORD})?", re.I)
-PERIOD = re.compile(DAY, re.I)
+PERIOD = re.compile(f"{YEAR}|{DAY}", re.I)
 NUMBER = re.compile(rf"(?:{WORD}[-_. ]?)?\(?\d+\)?", re.I)
 # what Google and Strava call the files and folders of anybody
 EXPORT = re.compile(
@@ -75,7 +79,14 @@ def says_when(path: PurePath) -> bool:
     >>> [says_when(PurePath(day)) for day in days]
     [True, True, True, True, False, False]
     """
-    return bool(WHEN.fullmatch(path.stem) or EXPORT.fullmatch(path.stem))
+    day = re.fullmatch(TWO, path.stem) and is_period(path.parent)
+    return bool(day or WHEN.fullmatch(path.stem) or EXPORT.fullmatch(path.stem))
+
+
+def is_period(folder: PurePath) -> bool:
+    """Whether the name of a folder is a year, a month or a day, or a month below a year."""
+    month = re.fullmatch(TWO, folder.name) and PERIOD.fullmatch(folder.parent.name)
+    return bool(month or PERIOD.fullmatch(folder.name))
 
 
 def folder_of(path: PurePath, root: PurePath) -> PurePath:
@@ -86,8 +97,7 @@ def folder_of(path: PurePath, root: PurePath) -> PurePath:
     """
     folder = path.parent
     while folder != root and folder.name:
-        month = re.fullmatch(r"\d\d", folder.name) and PERIOD.fullmatch(folder.parent.name)
-        if not (month or PERIOD.fullmatch(folder.name) or EXPORT.fullmatch(folder.name)):
+        if not (folder.name == ".." or is_period(folder) or EXPORT.fullmatch(folder.name)):
             break
         folder = folder.parent
     return folder
