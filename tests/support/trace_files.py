@@ -57,7 +57,8 @@ def times(table: pd.DataFrame) -> list[str]:
 
 
 def assert_valid(table: pd.DataFrame) -> None:
-    assert tuple(table.columns) == COLUMNS
+    assert tuple(table.columns) in (COLUMNS, (*COLUMNS, "finished_at"))
+    assert (table.get("finished_at", table["tracked_at"]) >= table["tracked_at"]).all()
     assert isinstance(table["tracked_at"].dtype, pd.DatetimeTZDtype)
     assert str(table["tracked_at"].dt.tz) == "UTC"
     assert table.index.equals(pd.RangeIndex(len(table)))

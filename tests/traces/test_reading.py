@@ -30,6 +30,7 @@ from tests.support.trace_files import (
     put,
     reads_or_refuses,
     times,
+    zipped,
 )
 
 UNKNOWN = f"not recognised as {', '.join(FORMATS)}"
@@ -318,6 +319,9 @@ FUZZ = st.one_of(
     *(mangled(sample.encode()) for sample in SAMPLES.values()),
     mangled(gzip.compress(pack({"new_a.txt": CAB}))),
     mangled(pack({"new_a.txt": CAB})),
+    mangled(zipped({"new_a.txt": CAB, "b.csv": CSV})),
+    mangled(gzip.compress(CSV.encode())),
+    mangled(b"t,finished_at,x,y,acc\n2020-01-01,2020-01-02,1,2,3\n2020-01-01T10:00+01:00,,1,2,\n"),
 )
 
 

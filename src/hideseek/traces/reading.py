@@ -117,9 +117,8 @@ def read_traces(
     """Read a file, a folder or an archive of traces into one table, sorted by user and time.
 
     Rows that break a rule are left out, counted in a report and announced by a :class:`TraceWarning`. Of several fixes
-    of one user at one instant the first in the file stays. Routes in GPX files are plans, not fixes, and are not read.
-    A user has the name in a column of the file, or else that of the file, or of its folder where the same file name
-    occurs in several folders or the names of files say when and not who.
+    of one user at one instant the first in the file stays. Routes are plans, not fixes, and are not read. A user has
+    the name in a column of the file, or else that of the file, or of its folder where file names repeat or say when.
 
     Parameters
     ----------
@@ -157,7 +156,14 @@ def read_traces(
     ([39, 7], ['abboip'])
     """
     options = checked_options(format, columns, accuracy, one_person, "read_traces")
-    source = source_of(path, "read_traces")
+    table, trouble = whole_of(source_of(path, "read_traces"), options)
+    if trouble:
+        warnings.warn(trouble, TraceWarning, stacklevel=3)
+    return table
+
+
+def whole_of(source: Source, options: Options) -> tuple[pd.DataFrame, str]:
+    """All traces of an input with their report, and what to warn of."""
     files = list(each_file(source, options))
     good = [file for file in files if file.trouble is None]
     passed_over = tuple(f"{file.label}: {file.trouble}" for file in files if file.trouble is not None)
@@ -185,9 +191,7 @@ def read_traces(
         troubles.append(f"{tally.skipped} of {tally.read + tally.skipped} rows could not be read, the first: {first}")
     if passed_over:
         troubles.append(f"{len(passed_over)} files were passed over, the first: {passed_over[0]}")
-    if troubles:
-        warnings.warn("; ".join(troubles) + ".", TraceWarning, stacklevel=3)
-    return table
+    return table, "; ".join(troubles) + "." * bool(troubles)
 
 
 def checked_options(

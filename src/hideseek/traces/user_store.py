@@ -25,7 +25,7 @@ from hideseek.util.progress import Advance
 
 # microseconds and degrees; a fix ends when it begins
 ROW = np.dtype([("tracked_at", "<i8"), ("finished_at", "<i8"), ("latitude", "<f8"), ("longitude", "<f8")])
-TOGETHER = 1 << 20  # rows of a file that are put in order of their users at once: a block each for many users is slow
+TOGETHER = 1 << 18  # rows of a file that are put in order of their users at once: a block each for many users is slow
 
 
 NO_ROWS = "the file has no rows"

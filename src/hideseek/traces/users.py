@@ -136,36 +136,10 @@ def told_apart(
     """
     root = PurePath() if root is None else root
     read = {file.path for file in files if file.good}
-    formats = {file.path: file.format for file in files if file.good}
-    any_format = next((form for form in ("cabspotting", "geolife") if form in formats.values()), None)
-    top = depth(read)
-    in_turn = serial(file for file in files if file.good)
-
-    def format_of(path: PurePath) -> str | None:
-        """That of what could not be read is taken to be that of the others."""
-        return formats.get(path, any_format)
-
-    def in_folder(path: PurePath) -> bool:
-        """Whether the folder tells more of the user than the name."""
-        if path == root or says_user(path, format_of(path)):
-            return False
-        return says_when(path) or bool(path.parent in in_turn and NUMBER.fullmatch(path.stem))
-
-    free = [path for path in read if not says_user(path, format_of(path)) and not says_when(path)]
-    repeated = len({path.stem for path in free}) < len({(path.stem, path.parent) for path in free})
-
-    def home(path: PurePath) -> PurePath:
-        """The file or the folder that is the user's."""
-        if in_trajectory(path, format_of(path)):
-            return path.parent.parent
-        if in_folder(path):
-            return folder_of(path, root)
-        beside = len(path.parent.parts) <= top
-        return path.parent if repeated and not beside and not says_user(path, format_of(path)) else path
-
-    homes = {file.path: home(file.path) for file in files}
+    format_of = formats_of(files)
+    homes = homes_of(files, format_of, root)
     names = {
-        own: user_of(path, format_of(path)) if own == path else name if own == root else own.name
+        own: user_of(path, format_of[path]) if own == path else name if own == root else own.name
         for path, own in homes.items()
     }
     known = {homes[path] for path in read}
@@ -181,3 +155,32 @@ def told_apart(
                 names[own] = f"./{names[own]}"
     way = "path" if clash else "folder" if any(homes[path] != path for path in read) else "file name"
     return {path: names[own] for path, own in homes.items()}, way
+
+
+def formats_of(files: Sequence[Named]) -> dict[PurePath, str | None]:
+    """The format of every file; what could not be read is taken for one of those that name their users."""
+    read = {file.path: file.format for file in files if file.good}
+    likely = next((form for form in ("cabspotting", "geolife") if form in read.values()), None)
+    return {file.path: read.get(file.path, likely) for file in files}
+
+
+def homes_of(files: Sequence[Named], format_of: dict[PurePath, str | None], root: PurePath) -> dict[PurePath, PurePath]:
+    """The file or the folder that is the user's, of every file."""
+    read = {file.path for file in files if file.good}
+    top = depth(read)
+    in_turn = serial(file for file in files if file.good)
+    free = [path for path in read if not says_user(path, format_of[path]) and not says_when(path)]
+    repeated = len({path.stem for path in free}) < len({(path.stem, path.parent) for path in free})
+
+    def home(path: PurePath) -> PurePath:
+        """That of one of them."""
+        if in_trajectory(path, format_of[path]):
+            return path.parent.parent
+        if path == root or says_user(path, format_of[path]):
+            return path
+        if says_when(path) or (path.parent in in_turn and NUMBER.fullmatch(path.stem)):
+            return folder_of(path, root)
+        beside = len(path.parent.parts) <= top
+        return path.parent if repeated and not beside else path
+
+    return {file.path: home(file.path) for file in files}
