@@ -22,7 +22,6 @@ from hideseek.traces.text import text_of
 
 CAB_LINE = re.compile(r"\s*(?:[-+.\deE]+\s+){3}-?\d+\s*$")
 PLT_LINE = re.compile(r"(?:[^,\n]*,){5}\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d\s*$", re.M)
-KEY = re.compile(r'"(\w+)"\s*:')
 COLUMN = re.compile(r"[^\W\d][\w .:()/-]{0,39}")  # what may be shown as the name of a column
 WIDEST = 1024  # columns of a file
 
@@ -83,11 +82,6 @@ def lines_in(head: bytes) -> list[str]:
 def first_line(head: bytes) -> str:
     """The first line of a text that says something."""
     return next(iter(lines_in(head)), "")
-
-
-def keys_in(head: bytes) -> set[str]:
-    """The names of fields in the first bytes of JSON text."""
-    return set(KEY.findall(head.decode("utf-8", "replace")))
 
 
 def looks_like_gpx(head: bytes) -> bool:
