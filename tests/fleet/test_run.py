@@ -164,7 +164,7 @@ FAR = 37.123456
 GOOD = "".join(f"{FAR + 0.05 * (k % 2)} -122.4 0 {1213084687 + 300 * k}\n" for k in range(20))
 HOSTILE = {
     "empty": ("", "the file is empty"),
-    "words": (f"I was at {FAR}\n", "not recognised as cabspotting"),
+    "words": (f"I was at {FAR}\n", "not recognised as "),
     "nan": (f"{FAR} nan 0 1213084687\n{FAR} 200 0 1213084688\n", "longitude must be a finite number"),
     "bad": (f"{FAR} 200 0 1213084688\n", "longitude must be in [-180, 180]"),
     "one": (f"{FAR} -122.4 0 1213084687\n", "traces that visit two or more places"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 import warnings
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -55,7 +57,8 @@ def times(table: pd.DataFrame) -> list[str]:
 
 
 def assert_valid(table: pd.DataFrame) -> None:
-    assert tuple(table.columns) == COLUMNS
+    assert tuple(table.columns) in (COLUMNS, (*COLUMNS, "finished_at"))
+    assert (table.get("finished_at", table["tracked_at"]) >= table["tracked_at"]).all()
     assert isinstance(table["tracked_at"].dtype, pd.DatetimeTZDtype)
     assert str(table["tracked_at"].dt.tz) == "UTC"
     assert table.index.equals(pd.RangeIndex(len(table)))
@@ -91,3 +94,15 @@ def by_hand(**columns: object) -> pd.DataFrame:
         "longitude": [6.5, 6.6],
     }
     return pd.DataFrame({**clean, **columns})
+
+
+def zipped(members: dict[str, str | bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def gzipped(content: str | bytes) -> bytes:
+    return gzip.compress(content.encode() if isinstance(content, str) else content)

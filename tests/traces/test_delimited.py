@@ -7,7 +7,8 @@ import pytest
 
 from hideseek.errors import TraceWarning
 from hideseek.traces import delimited, gpx
-from hideseek.traces.reading import each_file, read_traces
+from hideseek.traces.reading import Options, each_file, read_traces
+from hideseek.traces.sources import source_of
 from tests.support.trace_files import CAB, CSV, SAMPLES, put
 
 
@@ -25,6 +26,10 @@ def test_the_slow_way_reads_what_the_fast_way_reads(tmp_path):
     pd.testing.assert_frame_equal(fast, slow)
 
 
+def tallies(path):
+    return [file.tally for file in each_file(source_of(path, "test"), Options())]
+
+
 @pytest.mark.filterwarnings("ignore::hideseek.traces.TraceWarning")
 @pytest.mark.parametrize("size", [1, 50, 200])
 @pytest.mark.parametrize(
@@ -38,14 +43,14 @@ def test_the_slow_way_reads_what_the_fast_way_reads(tmp_path):
 )
 def test_files_are_read_block_by_block_as_they_are_at_once(tmp_path, monkeypatch, text, size):
     path = put(tmp_path, "new_a.txt", text)
-    whole, told = read_traces(path), [(file.reasons, file.first_skipped, file.refused) for file in each_file(path)]
+    whole, told = read_traces(path), tallies(path)
     for module in (delimited, gpx):
         monkeypatch.setattr(module, "BLOCK", size)
     monkeypatch.setattr(delimited, "ROWS", 2)
     blocks = read_traces(path)
     assert blocks.attrs["report"] == whole.attrs["report"]
     pd.testing.assert_frame_equal(blocks, whole)
-    assert [(file.reasons, file.first_skipped, file.refused) for file in each_file(path)] == told
+    assert tallies(path) == told
 
 
 def test_quoted_fields_may_hold_separators(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hideseek.errors import TraceError, TraceWarning
+from hideseek.errors import ParameterError, TraceError, TraceWarning
 from hideseek.traces.reading import ReadReport, read_traces
 from hideseek.traces.table import COLUMNS, check_traces
 from tests.support.trace_files import CAB, PLT, assert_valid, put, times
@@ -19,7 +19,9 @@ def test_a_folder_of_cabs_has_one_user_a_file(tmp_path):
     table = read_traces(tmp_path)
     assert_valid(table)
     assert table["user_id"].tolist() == ["a"] * 3 + ["b"] * 3
-    assert table.attrs["report"] == ReadReport(files=2, read=6, duplicates=0, skipped=0, told_apart_by="file name")
+    assert table.attrs["report"] == ReadReport(
+        files=2, read=6, duplicates=0, skipped=0, told_apart_by="file name", formats={"cabspotting": 2}
+    )
 
 
 def test_the_folder_above_trajectory_is_the_user(tmp_path):
@@ -162,3 +164,53 @@ def test_a_column_of_users_is_read_per_user(tmp_path, column):
     table = read_traces(put(tmp_path, "trip.csv", "\n".join([f"{column},time,lat,lon", *lines]) + "\n"))
     found = list(zip(table["user_id"], table["tracked_at"].dt.hour, table["latitude"], strict=True))
     assert found == [("a", 9, 46.8), ("a", 10, 46.6), ("b", 10, 46.5), ("b", 11, 46.7)]
+
+
+ODD = "wann;breite;laenge;wer;genau\n2020-01-01T10:00+01:00;46.5;6.5;ann;12\n2020-01-01T11:00+01:00;46.6;6.6;bob;900\n"
+WHICH = {"time": "Wann", "latitude": "breite", "longitude": " laenge ", "user": "wer", "accuracy": "genau"}
+
+
+def test_columns_of_any_names_are_read_as_somebody_says(tmp_path):
+    path = put(tmp_path, "x.csv", ODD)
+    assert read_traces(path, columns=WHICH)["user_id"].tolist() == ["ann"]
+    assert read_traces(path, columns=WHICH, accuracy=None)["user_id"].tolist() == ["ann", "bob"]
+    named = {key: WHICH[key] for key in ("time", "latitude", "longitude")}
+    assert set(read_traces(path, columns=named)["user_id"]) == {"x"}
+
+
+def test_a_table_that_lacks_columns_lists_its_own_and_the_known_ones(tmp_path):
+    path = put(tmp_path, "x.csv", ODD.replace("wann", "time"))
+    known = r"latitude \(known as latitude, lat, y\); longitude \(known as longitude, lng, lon, long, x\)"
+    with pytest.raises(
+        TraceError, match=f"as a table it lacks {known}; its columns are time, breite, laenge, wer, genau"
+    ):
+        read_traces(path)
+    with pytest.raises(TraceError, match="no column 'lat' for latitude; its columns are time, breite"):
+        read_traces(path, columns={"latitude": "lat"})
+
+
+@pytest.mark.parametrize(
+    "line", ["home;at noon;37.7510", "37.7510;-122.3911;noon", "I live at, Main Street, Springfield", "a\x1b[2J,b,c"]
+)
+def test_what_may_be_no_name_of_a_column_is_not_repeated(tmp_path, line):
+    with pytest.raises(TraceError, match=r"not recognised as [a-z, ]+\.$"):
+        read_traces(put(tmp_path, "x.csv", f"{line}\n{line}\n"))
+
+
+@pytest.mark.parametrize("columns", [{"when": "t"}, {"time": 3}, {3: "t"}])
+def test_columns_that_nobody_knows_break_a_rule(tmp_path, columns):
+    with pytest.raises(ParameterError, match="'columns' parameter of read_traces"):
+        read_traces(put(tmp_path, "x.csv", ODD), columns=columns)
+
+
+@pytest.mark.parametrize("header", ["ts,device_id,lat,long", "when,User,LAT,LNG", "timestamp,uid,y,x"])
+def test_names_that_loggers_use_are_guessed(tmp_path, header):
+    table = read_traces(put(tmp_path, "x.csv", f"{header}\n1577872800,ann,46.5,6.5\n"))
+    assert table[["user_id", "latitude", "longitude"]].to_numpy().tolist() == [["ann", 46.5, 6.5]]
+
+
+def test_a_stretch_in_a_table_has_its_end(tmp_path):
+    text = "t,end_time,x,y\n2020-01-01T10:00,2020-01-01T11:00Z,1,2\n2020-01-01T12:00,,1,2\n2020-01-01T13:00,soon,1,2\n"
+    with pytest.warns(TraceWarning, match="line 4: finished_at must be a time, not before tracked_at"):
+        table = read_traces(put(tmp_path, "x.csv", text))
+    assert (table["finished_at"] - table["tracked_at"]).dt.total_seconds().tolist() == [3600, 0]

@@ -30,7 +30,10 @@ from tests.support.trace_files import (
     put,
     reads_or_refuses,
     times,
+    zipped,
 )
+
+UNKNOWN = f"not recognised as {', '.join(FORMATS)}"
 
 
 def test_newest_first_fixes_come_out_sorted(tmp_path):
@@ -214,7 +217,7 @@ def test_the_report_survives_what_people_do_with_tables(tmp_path):
     assert table["latitude"].iloc[0] == 1.0
 
 
-def test_the_first_recognised_file_decides_for_the_folder(tmp_path):
+def test_all_formats_of_a_folder_are_read_and_the_rest_is_passed_over(tmp_path):
     put(tmp_path, "a.csv", CSV)
     put(tmp_path, "b.txt", CAB)
     put(tmp_path, "c.bin", b"\x00\x01")
@@ -222,15 +225,14 @@ def test_the_first_recognised_file_decides_for_the_folder(tmp_path):
     put(tmp_path, ".hidden", CAB)
     put(tmp_path, ".git/config", CAB)
     put(tmp_path, "README.md", "about")
-    with pytest.warns(
-        TraceWarning, match=r"^3 files were passed over, the first: b\.txt: the content is cabspotting, not csv"
-    ):
+    with pytest.warns(TraceWarning, match=rf"^2 files were passed over, the first: c\.bin: {UNKNOWN}"):
         table = read_traces(tmp_path)
     assert_valid(table)
     report = table.attrs["report"]
-    assert (report.files, report.skipped) == (1, 0)
-    assert [said.split(":")[0] for said in report.skipped_files] == ["b.txt", "c.bin", "d.csv"]
-    assert "line 2 is not UTF-8" in report.skipped_files[2]
+    assert table["user_id"].value_counts().to_dict() == {"a": 2, "b": 3}
+    assert (report.files, report.skipped, report.formats) == (2, 0, {"cabspotting": 1, "csv": 1})
+    assert [said.split(":")[0] for said in report.skipped_files] == ["c.bin", "d.csv"]
+    assert "line 2 is not UTF-8" in report.skipped_files[1]
 
 
 def test_a_named_format_picks_its_files_from_a_folder(tmp_path):
@@ -255,7 +257,7 @@ def test_a_file_name_that_is_no_text_is_made_legible(tmp_path):
     [
         (b"", "the file is empty"),
         (b" \n\n", "the file is empty"),
-        (b"hello\nworld\n", "not recognised as cabspotting, geolife, gpx, csv"),
+        (b"hello\nworld\n", UNKNOWN),
         (bytes(range(256)), "not recognised"),
         (b"\x00" * 600, "not recognised"),
         (CAB.encode() + b"\x00", "not recognised"),
@@ -284,14 +286,14 @@ def test_a_path_to_nothing_readable_is_a_trace_error(tmp_path):
     with pytest.raises(TraceError, match="no rows"):
         read_traces(tmp_path)
     put(tmp_path, "notes.md", "# Notes")
-    with pytest.raises(TraceError, match=r"notes\.md: not recognised as cabspotting"):
+    with pytest.raises(TraceError, match=rf"notes\.md: {UNKNOWN}"):
         read_traces(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["shapefile", "CSV", ""])
 def test_an_unknown_format_name_lists_the_known_ones(tmp_path, name):
     with pytest.raises(
-        ParameterError, match="'format' parameter of read_traces must be one of cabspotting, geolife, gpx, csv"
+        ParameterError, match=f"'format' parameter of read_traces must be one of {', '.join(FORMATS)}, or None"
     ):
         read_traces(tmp_path, format=name)
 
@@ -317,6 +319,9 @@ FUZZ = st.one_of(
     *(mangled(sample.encode()) for sample in SAMPLES.values()),
     mangled(gzip.compress(pack({"new_a.txt": CAB}))),
     mangled(pack({"new_a.txt": CAB})),
+    mangled(zipped({"new_a.txt": CAB, "b.csv": CSV})),
+    mangled(gzip.compress(CSV.encode())),
+    mangled(b"t,finished_at,x,y,acc\n2020-01-01,2020-01-02,1,2,3\n2020-01-01T10:00+01:00,,1,2,\n"),
 )
 
 
@@ -332,3 +337,68 @@ def test_any_folder_gives_a_valid_table_or_a_trace_error(tmp_path, contents, nam
     for number in range(3):
         put(tmp_path, f"folder/{number}", contents[number] if number < len(contents) else b"")
     reads_or_refuses(tmp_path / "folder", name)
+
+
+ROUGH = "t,x,y,acc\n" + "".join(
+    f"2020-01-0{day},1,2,{metres}\n" for day, metres in enumerate(["5", "200", "200.5", "", "-1", "?"], 1)
+)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "days"),
+    [
+        ("200m", [1, 2, 4, 6]),
+        ("0.2 km", [1, 2, 4, 6]),
+        (4, [4, 6]),
+        ("1km", [1, 2, 3, 4, 6]),
+        (None, [1, 2, 3, 4, 5, 6]),
+    ],
+)
+def test_fixes_that_are_less_accurate_are_left_out_and_counted(tmp_path, accuracy, days):
+    table = read_traces(put(tmp_path, "a.csv", ROUGH), accuracy=accuracy)
+    assert table["tracked_at"].dt.day.tolist() == days
+    report = table.attrs["report"]
+    assert (report.inaccurate, report.skipped, report.read) == (6 - len(days), 0, len(days))
+    assert any("too inaccurate" in note for note in report.notes) is (len(days) < 6)
+
+
+@pytest.mark.parametrize("accuracy", ["far", "-5m", -5, float("nan"), "200", "200 feet"])
+def test_an_accuracy_that_is_no_length_breaks_a_rule(tmp_path, accuracy):
+    with pytest.raises(ParameterError, match="'accuracy' parameter of read_traces must be a length"):
+        read_traces(put(tmp_path, "a.csv", ROUGH), accuracy=accuracy)
+
+
+def test_a_file_of_which_no_fix_is_accurate_says_so(tmp_path):
+    path = put(tmp_path, "a.csv", "t,x,y,acc\n2020-01-01,1,2,9000\n")
+    with pytest.raises(TraceError, match="all of 1 fixes are too inaccurate"):
+        read_traces(path)
+
+
+def test_times_without_offset_are_counted_and_the_others_tell_theirs(tmp_path):
+    stamps = ["2020-01-01T10:00", "2020-01-01T11:00+05:45", "2020-01-01T12:00+0545", "2020-01-01T13:00Z", "1577890000"]
+    text = "t,x,y\n" + "".join(f"{stamp},1,2\n" for stamp in stamps)
+    report = read_traces(put(tmp_path, "a.csv", text)).attrs["report"]
+    assert (report.without_offset, report.utc_offset) == (1, 345)
+    assert report.notes == ("1 times have no offset and were read as UTC",)
+
+
+@pytest.mark.parametrize("zone", ["Z", "+00:00", "-0000"])
+def test_utc_tells_nothing_of_where_somebody_is(tmp_path, zone):
+    report = read_traces(put(tmp_path, "a.csv", f"t,x,y\n2020-01-01T11:00{zone},1,2\n")).attrs["report"]
+    assert (report.without_offset, report.utc_offset) == (0, None)
+
+
+def test_geolife_says_that_its_times_are_utc(tmp_path):
+    assert read_traces(put(tmp_path, "a.plt", PLT)).attrs["report"].notes == ()
+
+
+def test_swapped_degrees_are_said_to_look_so(tmp_path):
+    lines = "-122.4 37.7 0 1213084687\n-122.5 37.8 0 1213084688\n"
+    with pytest.raises(
+        TraceError, match=r"line 1: latitude must be in \[-90, 90\]; latitude and longitude look swapped"
+    ):
+        read_traces(put(tmp_path, "new_a.txt", lines))
+    with pytest.warns(TraceWarning, match="look swapped"):
+        read_traces(put(tmp_path, "new_a.txt", lines + "5 6 0 1213084689\n"))
+    with pytest.warns(TraceWarning, match=r"latitude must be in \[-90, 90\]\.$"):
+        read_traces(put(tmp_path, "new_a.txt", lines + CAB))

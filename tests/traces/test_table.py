@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hideseek.errors import ParameterError
 from hideseek.traces.reading import read_traces
@@ -133,3 +135,65 @@ def test_what_is_no_table_or_has_no_rows_breaks_a_rule():
 def test_the_limits_themselves_are_allowed():
     limits = by_hand(latitude=[-90, 90], longitude=[-180, 180], tracked_at=[0, 1])
     assert len(check_traces(limits, "fit")) == 2
+
+
+STAYS = {
+    "started_at": ["2020-01-01 10:00", "2020-01-01 12:00"],
+    "finished_at": ["2020-01-01 11:30", "2020-01-01 12:00"],
+}
+
+
+def test_staypoints_of_trackintel_keep_their_ends():
+    table = by_hand(**STAYS).drop(columns="tracked_at")
+    checked = check_traces(table, "fit")
+    assert list(checked.columns) == [*COLUMNS, "finished_at"]
+    assert times(checked) == ["2020-01-01 10:00:00", "2020-01-01 12:00:00"]
+    assert (checked["finished_at"] - checked["tracked_at"]).dt.total_seconds().tolist() == [5400, 0]
+    pd.testing.assert_frame_equal(check_traces(checked, "fit"), checked)
+
+
+def test_ends_that_are_beginnings_or_missing_leave_plain_fixes():
+    for ends in (by_hand()["tracked_at"], [None, ""], [pd.NaT, pd.NaT]):
+        assert tuple(check_traces(by_hand(finished_at=ends), "fit").columns) == COLUMNS
+
+
+@pytest.mark.parametrize("end", ["2019-12-31", "soon", "9999-01-01", -5])
+def test_an_end_before_its_beginning_breaks_a_rule(end):
+    with pytest.raises(ParameterError, match=r"finished_at is a time, not before tracked_at .* in row 1 "):
+        check_traces(by_hand(finished_at=["2020-01-02", end]), "fit")
+
+
+def test_of_rows_at_one_instant_the_longest_stretch_stays():
+    table = pd.concat([by_hand(), by_hand(latitude=[1.0, 2.0], finished_at=["2020-01-01 10:30", None])])
+    checked = check_traces(table, "fit")
+    assert checked["latitude"].tolist() == [1.0, 46.6]
+    assert len(checked) == 2
+
+
+@pytest.mark.parametrize(
+    ("latitude", "longitude", "swapped"),
+    [([-122.4, -122.5], [37.7, 37.8], True), ([95.0, 95.0], [120.0, 120.0], False), ([46.5, 95.0], [6.5, 6.5], False)],
+    ids=["swapped", "nowhere on Earth", "one of two"],
+)
+def test_degrees_that_would_fit_the_other_way_look_swapped(latitude, longitude, swapped):
+    with pytest.raises(ParameterError, match="latitude is in") as caught:
+        check_traces(by_hand(latitude=latitude, longitude=longitude), "fit")
+    assert ("latitude and longitude look swapped" in str(caught.value)) is swapped
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 5), st.sampled_from("ab")), min_size=1, max_size=30))
+def test_a_table_with_stretches_survives_any_order(rows):
+    day = pd.Timestamp("2020-01-01", tz="UTC")
+    begun = day + pd.to_timedelta([row[0] for row in rows], unit="min")
+    table = pd.DataFrame({"user_id": [row[2] for row in rows], "tracked_at": begun, "latitude": 1.0, "longitude": 2.0})
+    table["finished_at"] = begun + pd.to_timedelta([row[1] for row in rows], unit="min")
+    checked = check_traces(table, "fit")
+    longest = {}
+    for at, long, user in rows:
+        longest[user, at] = max(longest.get((user, at), 0), long)
+    ends = checked.get("finished_at", checked["tracked_at"])
+    minutes = zip(checked["user_id"], (checked["tracked_at"] - day).dt.total_seconds() / 60, strict=True)
+    assert [*minutes] == sorted(longest)
+    assert ((ends - checked["tracked_at"]).dt.total_seconds() / 60).tolist() == [
+        longest[key] for key in sorted(longest)
+    ]

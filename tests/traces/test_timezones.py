@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from hideseek import ParameterError
-from hideseek.traces import local_zone
+from hideseek.traces import local_zone, read_traces
+from tests.support.trace_files import put
 
 NOON = datetime(2024, 7, 1, 12, tzinfo=UTC)
 
@@ -63,3 +64,11 @@ def test_a_table_without_a_report_is_taken():
 def test_a_name_that_is_no_zone_is_refused(name):
     with pytest.raises(ParameterError, match="IANA"):
         local_zone(fixes(6.6), name)
+
+
+def test_the_most_frequent_offset_of_a_file_is_the_zone(tmp_path):
+    stamps = ["2024-07-01T10:00+02:00", "2024-07-01T11:00+0200", "2024-07-01T12:00Z", "2024-07-01T13:00-03"]
+    text = "t,x,y\n" + "".join(f"{stamp},100,2\n" for stamp in stamps)
+    zone, words = local_zone(read_traces(put(tmp_path, "a.csv", text)))
+    assert zone.utcoffset(NOON) == timedelta(hours=2)
+    assert words == "The time zone is UTC+02:00, as most times of the data have it."

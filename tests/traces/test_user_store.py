@@ -14,13 +14,16 @@ import pytest
 
 from hideseek import read_traces, synthetic_city
 from hideseek.errors import OutputError, TraceError
-from hideseek.traces import TraceWarning
+from hideseek.traces import TraceWarning, delimited, gpx
 from hideseek.traces import user_store as spool
+from hideseek.traces.formats import FORMATS
 from hideseek.traces.user_store import ROW, spooled
+from tests.support.trace_files import GPX
 
 CITY = synthetic_city(people=3, days=2, seed=4)
 CITY = CITY.sample(frac=1, random_state=0)  # files need not be in order
 TWICE = pd.concat([CITY, CITY.head(40).assign(latitude=1.0)])  # nor say one thing of every moment
+UNKNOWN = f"not recognised as {', '.join(FORMATS)}"
 FAR = pd.Timestamp("2031-01-01", tz="UTC")
 
 
@@ -116,10 +119,10 @@ def test_who_has_no_row_is_listed_with_the_reason_and_without_a_location(tmp_pat
         assert spool.unusable == {
             "": "user_id must be given",
             "aaa": "the file is empty",
-            "nan": "not recognised as cabspotting",
+            "nan": UNKNOWN,
             "nul": "it holds NUL bytes, so it is not text",
             "pole": "latitude must be in [-90, 90]",
-            "words": "not recognised as cabspotting",
+            "words": UNKNOWN,
         }
 
 
@@ -132,13 +135,13 @@ def test_who_has_no_row_is_told_apart_from_who_has(tmp_path):
             "bob/05.csv": "the file is empty",
             "eve/06.csv": "the file is empty",
             "tom/06.csv": "the file is empty",
-            "desktop": "not recognised as csv",
+            "desktop": UNKNOWN,
         }
     files |= {"bob/05.csv": rows, "eve/06.csv": "t,lat,lon\n"}
     with spooled(lay(tmp_path, files)) as spool:
         assert (spool.users, spool.told_apart_by) == (["ann", "bob"], "folder")
         assert spool.unusable == {
-            "desktop": "not recognised as csv",
+            "desktop": UNKNOWN,
             "eve": "the file has no rows",
             "tom": "the file is empty",
         }
@@ -217,3 +220,51 @@ def test_a_link_that_leads_nowhere_is_told_and_stops_nobody(tmp_path):
     with spooled(tmp_path) as found:
         assert found.users == ["ann"]
         assert found.unusable == {"bob": "it cannot be opened: No such file or directory"}
+
+
+def test_stretches_come_back_with_their_ends(tmp_path):
+    text = "uid,t,end_time,x,y\nann,2020-01-01T10:00,2020-01-01T11:00,1,2\nann,2020-01-01T10,,1,3\nbob,5,,1,2\n"
+    path = lay(tmp_path, {"a.csv": text})
+    whole = read_traces(path)
+    with spooled(path) as found:
+        ann = found["ann"]
+        pd.testing.assert_frame_equal(ann, whole[whole["user_id"] == "ann"].reset_index(drop=True))
+        assert (ann["finished_at"] - ann["tracked_at"]).tolist() == [pd.Timedelta("1h")]
+        assert "finished_at" not in found["bob"]
+
+
+@pytest.mark.parametrize("together", [1, 7, 10**6])
+def test_however_many_rows_are_put_in_order_at_once_nothing_changes(tmp_path, monkeypatch, together):
+    monkeypatch.setattr(spool, "TOGETHER", together)
+    monkeypatch.setattr(delimited, "BLOCK", 500)
+    path = lay(tmp_path, LAYOUTS["one CSV"])
+    whole = read_traces(path)
+    with spooled(path) as found:
+        for user in found.users:
+            pd.testing.assert_frame_equal(found[user], whole[whole["user_id"] == user].reset_index(drop=True))
+
+
+def test_a_file_that_breaks_off_leaves_none_of_its_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(spool, "TOGETHER", 1)
+    monkeypatch.setattr(gpx, "BLOCK", 50)
+    files = {"ann.gpx": GPX, "bob.gpx": GPX[:-20], "eve.gpx": GPX}
+    with spooled(lay(tmp_path, files)) as found:
+        assert found.users == ["ann", "eve"]
+        assert list(found.unusable) == ["bob"]
+        assert found.file.seek(0, io.SEEK_END) == 6 * ROW.itemsize
+        pd.testing.assert_frame_equal(found["eve"].drop(columns="user_id"), found["ann"].drop(columns="user_id"))
+
+
+def test_who_has_only_inaccurate_fixes_is_listed_so(tmp_path):
+    rough = "t,x,y,acc\n2020-01-01,1,2,5000\n"
+    path = lay(tmp_path, {"ann.csv": rough, "bob.csv": rough.replace("5000", "5")})
+    with spooled(path) as found:
+        assert (found.users, found.unusable) == (["bob"], {"ann": "all of its 1 fixes are too inaccurate"})
+    with spooled(path, accuracy=None) as found:
+        assert found.users == ["ann", "bob"]
+
+
+def test_a_spool_takes_what_reading_takes(tmp_path):
+    path = lay(tmp_path, {"a.csv": "ts,who,breite,x\n2020-01-01,ann,46.5,6.5\n"})
+    with spooled(path, format="csv", columns={"latitude": "breite", "user": "who"}) as found:
+        assert found.users == ["ann"]

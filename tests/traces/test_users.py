@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import PurePosixPath
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +15,8 @@ from hideseek.traces import delimited
 from hideseek.traces.formats import FORMATS
 from hideseek.traces.reading import read_traces
 from hideseek.traces.user_store import spooled
-from hideseek.traces.users import told_apart
-from tests.support.trace_files import CAB, PLT, pack, put
+from hideseek.traces.users import Named, told_apart
+from tests.support.trace_files import CAB, PLT, gzipped, pack, put, zipped
 
 
 def users_and_files(path):
@@ -67,7 +68,7 @@ NAMES = {
     "some beside the folders": (
         as_csv,
         ["05.csv", "06.csv", "alice/05.csv", "alice/07.csv"],
-        {"05": [1], "06": [2], "alice": [3, 4]},
+        {"data": [1, 2], "alice": [3, 4]},
         "folder",
     ),
     "a folder and a file of one name": (
@@ -174,21 +175,104 @@ def folders_of(path):
 
 @given(FILES, st.sampled_from([*FORMATS, None]), st.randoms(use_true_random=False))
 def test_two_files_are_one_users_only_in_one_folder_and_in_any_order(files, form, random):
-    users, way = told_apart(list(files.items()), form)
+    named = [Named(path, good, form) for path, good in files.items()]
+    users, way = told_apart(named)
     assert users.keys() == files.keys()
     for one in files:
         for other in files:
             if one != other and users[one] == users[other]:
                 assert folders_of(one) & folders_of(other)
                 assert way != "file name"
-    shuffled = random.sample(list(files.items()), len(files))
-    assert told_apart(shuffled, form) == (users, way)
+    assert told_apart(random.sample(named, len(named))) == (users, way)
 
 
 @given(FILES, st.sampled_from([*FORMATS, None]))
 def test_what_could_not_be_read_gives_nobody_else_another_name(files, form):
-    read = [(path, True) for path, good in files.items() if good]
-    alone, way = told_apart(read, form)
-    users, _ = told_apart(list(files.items()), form)
+    named = [Named(path, good, form) for path, good in files.items()]
+    alone, way = told_apart([file for file in named if file.good])
+    users, _ = told_apart(named)
     for path, user in alone.items():  # a path may begin further up
         assert users[path] == user or (way == "path" and users[path].endswith(user.removeprefix(".")))
+
+
+def cab_on(day):
+    return f"{day} 2 0 {1213084687 + 86400 * day}\n"
+
+
+ONE = {
+    "days": ["2024-03-01.gpx", "2024-03-02.gpx", "20240303.plt", "2024-03-04T101500Z.csv"],
+    "months": ["2019/2019_JANUARY.json", "2019/2019_FEBRUARY.json", "2020/2020_MAY.json"],
+    "an export of Google": [
+        "Takeout/Location History/Records.json",
+        "Takeout/Semantic Location History/2019/2019_MAY.json",
+    ],
+    "running numbers": ["activity_123.gpx", "activity_124.gpx", "activity_200.gpx"],
+    "bare numbers": ["1.gpx", "2.gpx", "10.gpx"],
+    "years and months": ["2024/03/01.gpx", "2024/03/02.gpx", "2024/04/01.gpx"],
+    "years": ["2022.csv", "2023.csv"],
+    "words and days": ["track-2024-03-01.gpx", "Track_20240302.gpx"],
+}
+
+
+@pytest.mark.parametrize("form", ["folder", "tar"])
+@pytest.mark.parametrize("layout", ONE)
+def test_files_that_say_when_and_not_who_are_one_persons(tmp_path, layout, form):
+    texts = {name: cab_on(day) for day, name in enumerate(ONE[layout], start=1)}
+    for name, text in texts.items():
+        put(tmp_path, f"ann/{name}", text)
+    path = tmp_path / "ann" if form == "folder" else put(tmp_path, "ann.tar", pack(texts))
+    assert users_and_files(path) == ({"ann": list(range(1, len(texts) + 1))}, "folder")
+    with spooled(path) as spool:
+        assert (spool.users, spool.told_apart_by) == (["ann"], "folder")
+
+
+def test_numbered_files_of_the_same_time_are_several_persons(tmp_path):
+    for number in (1, 2, 3):
+        put(tmp_path, f"data/{number}.txt", f"{number} 2 0 1213084687\n{number} 3 0 1213094687\n")
+    assert users_and_files(tmp_path / "data") == ({str(k): [k, k] for k in (1, 2, 3)}, "file name")
+
+
+def test_people_with_days_are_told_apart_by_their_folders(tmp_path):
+    for day, name in enumerate(["ann/2024-03-01.gpx", "ann/2024-03-02.gpx", "bob/2024-03-03.gpx"], start=1):
+        put(tmp_path, name, cab_on(day))
+    assert users_and_files(tmp_path) == ({"ann": [1, 2], "bob": [3]}, "folder")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ann.csv",
+        "person-001.csv",
+        "new_2024.txt",
+        "user7.csv",
+        "May-Lin.csv",
+        "device_12.gpx",
+        "june.csv",
+        "mary.csv",
+        "jane.csv",
+        "7.csv",
+    ],
+)
+def test_names_of_people_are_no_days_and_no_numbers(tmp_path, name):
+    for number, own in enumerate([name, f"other-{name}"], start=1):
+        put(tmp_path, f"data/{own}", cab_on(number))
+    assert len(users_and_files(tmp_path / "data")[0]) == 2
+
+
+def test_a_single_file_keeps_its_name_whatever_it_says(tmp_path):
+    assert users_and_files(put(tmp_path, "2024-03-01.gpx", cab_on(1)))[0] == {"2024-03-01": [1]}
+
+
+@pytest.mark.parametrize("what", ["data", "ann.csv.gz", "all.zip"])
+def test_one_person_is_called_by_the_name_of_the_input(tmp_path, what):
+    files = {"ann.csv": "uid,t,lat,lon\nx,2020-01-01,1,2\ny,2020-01-02,2,2\n", "bob.csv": "t,lat,lon\n2020-01-03,3,2\n"}
+    for name, text in files.items():
+        put(tmp_path, f"data/{name}", text)
+    put(tmp_path, "ann.csv.gz", gzipped(files["ann.csv"]))
+    put(tmp_path, "all.zip", zipped(files))
+    table = read_traces(tmp_path / what, one_person=True)
+    assert set(table["user_id"]) == {what.partition(".")[0]}
+    assert table.attrs["report"].told_apart_by == "one person"
+    with spooled(tmp_path / what, one_person=True) as spool:
+        assert (spool.users, spool.told_apart_by) == ([what.partition(".")[0]], "one person")
+        pd.testing.assert_frame_equal(spool[spool.users[0]], table)

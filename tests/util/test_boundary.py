@@ -302,7 +302,10 @@ def calls(folder):
         ),
         "possible_trajectories": (hs.model.possible_trajectories, {"profile": t.profile, "offsets": (0,)}),
         "prefer": (hs.solvers.prefer, {"solution": t.solution, "second": t.game, "tolerance": 1e-6, "start": None}),
-        "read_traces": (hs.read_traces, {"path": data, "format": "csv"}),
+        "read_traces": (
+            hs.read_traces,
+            {"path": data, "format": "csv", "columns": {"time": "tracked_at"}, "accuracy": 200.0, "one_person": True},
+        ),
         "reproduce": (
             hs.experiments.reproduce,
             many | {"regions": t.grid, "users": 1, "budgets": (0.2,), "compared": (0.2,), "step": "5min"},

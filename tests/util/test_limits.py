@@ -17,6 +17,7 @@ import sys
 import tarfile
 import time
 import warnings
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,7 +88,7 @@ def traces(folder: Path, text: str | bytes) -> int:
 def large_file(folder: Path) -> object:
     """What is read from a file that is longer than what it takes on the disk."""
     path = folder / "large"
-    path.write_text(ROWS)
+    path.write_text(ROWS.ljust(2**17, "\n"))
     os.truncate(path, 10**12)
     return read_traces(path)
 
@@ -230,6 +231,25 @@ TAKES = r"would take about \d[\d.e+]* days or more; 7 are allowed\. \w+"
 Bombs = dict[str, tuple[str, "Callable[[Path], object]"]]  # by name: what comes of it
 
 
+def zipped(members: dict[str, str | bytes]) -> bytes:
+    """A zip archive."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return content.getvalue()
+
+
+def overlapping(names: int) -> bytes:
+    """A zip archive whose list of files has the one that is there many times."""
+    once = zipped({"x.csv": ROWS + "," * 2**20})
+    at = once.index(b"PK\x01\x02")
+    listing, end = once[at:-22] * names, bytearray(once[-22:])
+    end[8:10] = end[10:12] = names.to_bytes(2, "little")
+    end[12:16] = len(listing).to_bytes(4, "little")
+    return once[:at] + listing + bytes(end)
+
+
 def many_files() -> bytes:
     """A small archive of nothing but files of one row."""
     content = io.BytesIO()
@@ -250,7 +270,23 @@ TRACES: Bombs = {  # what is read has one good row
         "unpacks to more than 16777216 bytes",
         lambda at: traces(at, gzip.compress(packed(ROWS + ",\n" * 10_000_000))),
     ),
-    "nothing, packed": ("unpacks to more than", lambda at: traces(at, gzip.compress(bytes(2**26)))),
+    "nothing, packed": ("not recognised", lambda at: traces(at, gzip.compress(bytes(2**26)))),
+    "short lines, packed alone": (
+        "unpacks to more than 16777216 bytes",
+        lambda at: traces(at, gzip.compress((ROWS + ",\n" * 10_000_000).encode())),
+    ),
+    "short lines in a zip": (
+        "unpacks to more than 16777216 bytes",
+        lambda at: traces(at, zipped({"x.csv": ROWS + ",\n" * 10_000_000})),
+    ),
+    "short lines, packed twice": (
+        "unpacks to more than",
+        lambda at: traces(at, zipped({"x.csv.gz": gzip.compress((ROWS + ",\n" * 10_000_000).encode())})),
+    ),
+    "the same bytes under many names in a zip": (
+        "unpacks to more than|cannot be read",
+        lambda at: traces(at, overlapping(200)),
+    ),
     "nothing after an archive": (
         "unpacks to more than",
         lambda at: traces(at, gzip.compress(packed(ROWS) + bytes(2**26))),

@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from hideseek.errors import HideseekError, MissingExtraError, OutputError, broken_rule
+from hideseek.errors import HideseekError, OutputError, broken_rule
+from hideseek.util.addresses import file_system
 from hideseek.util.private_files import write_privately
-
-if TYPE_CHECKING:  # takes long to import
-    from fsspec import AbstractFileSystem
 
 Item = TypeVar("Item")
 TOGETHER = 100  # files read at a time: a codebook may have megabytes
@@ -24,7 +22,7 @@ class Folder:
     """A folder by its path or address; files on this machine can be read by their owner only."""
 
     def __init__(self, url: str | os.PathLike[str]) -> None:
-        self.fs, self.root = file_system(url)
+        self.fs, self.root = file_system(url, "out", "fleet")
         self.local = "file" in self.fs.protocol
         self.handle: int | None = None  # of the folder, while it is taken
 
@@ -119,21 +117,6 @@ def lock(handle: int, folder: str) -> None:
         raise broken_rule("out", "fleet", "a folder in which no other fleet is at work", folder) from None
     except OSError:
         return
-
-
-def file_system(url: str | os.PathLike[str]) -> tuple[AbstractFileSystem, str]:
-    """The file system of a path or an address, and where on it that is."""
-    from fsspec.core import url_to_fs
-
-    try:
-        if not os.fspath(url):
-            raise ValueError("nothing")
-        fs, root = url_to_fs(os.fspath(url))
-    except ImportError as error:
-        raise MissingExtraError(f"Writing to {url} needs another package: {error}.") from None
-    except (TypeError, ValueError) as error:
-        raise broken_rule("out", "fleet", "a folder, or an address that fsspec knows", f"{url!r} ({error})") from None
-    return fs, root
 
 
 def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -22,12 +22,11 @@ from hideseek.traces.archives import short
 from hideseek.traces.arrow_columns import BYTES, POINTS, TEXT, column_of, is_kind, is_of_use
 from hideseek.traces.arrow_messages import CONTINUED, FILE, SCHEMA, Flat, refuse_messages
 from hideseek.traces.parquet_pages import LIST, LONG, footer_of, look_at_pages
-from hideseek.traces.table import ALIASES, located, missing_columns
+from hideseek.traces.table import accepted, listed, located, missing_columns
 
 BLOCK, BUFFER = 1 << 16, 1 << 20  # rows that are handed over together, bytes that are read together
 PACKED = (*TEXT, *BYTES[:3])  # types of values of any length
 HELD = 1 << 30  # bytes of a file in which one cannot go back, as of an archive: it is read into memory
-NAMED = 20  # columns that an error lists
 OPTIONAL = ("finished_at", "accuracy")  # columns that something else may have the name of
 GEO = 1 << 20  # bytes of what GeoParquet says about its columns
 WORLD = {("EPSG", "4326"), ("EPSG", "4979"), ("OGC", "CRS84"), ("OGC", "CRS84h")}  # degrees of WGS 84
@@ -123,17 +122,14 @@ def in_memory_or_seekable(stream: IO[bytes]) -> tuple[IO[bytes], int]:
 
 def wanted_columns(schema: pa.Schema, columns: Mapping[str, str] | None) -> dict[str, str]:
     """The columns of use: what each is for, and its name in the file."""
-    found = {role: schema.names[at] for role, at in found_columns(schema.names, columns).items()}
+    found = {role: schema.names[at] for role, at in located(schema.names, columns).items()}
     if "geometry" not in (columns or {}):
         if "latitude" in found and "longitude" in found:
             found.pop("geometry", None)
         elif primary := primary_column(schema):
             found["geometry"] = primary
     if lacking := [column for column in missing_columns(dict.fromkeys(found, 0)) if column != "user_id"]:
-        known = "; ".join(f"{column}: {', '.join(ALIASES[column])}" for column in lacking)
-        raise UnusableFileError(
-            f"no columns for {', '.join(lacking)} ({known}); its columns are {listed(schema.names)}"
-        )
+        raise UnusableFileError(f"it lacks {accepted(lacking)}; its columns are {listed(schema.names)}")
     if "geometry" in found:
         found = {role: name for role, name in found.items() if role not in POINTS}
     for role, name in list(found.items()):
@@ -146,21 +142,6 @@ def wanted_columns(schema: pa.Schema, columns: Mapping[str, str] | None) -> dict
             raise UnusableFileError(f"its column {short(name, 40)} cannot be the {role}: it is of the type {kind}")
         del found[role]
     return found
-
-
-def found_columns(names: list[str], columns: Mapping[str, str] | None) -> dict[str, int]:
-    """Where each column stands, by the names that the user gave or by those that are known."""
-    found = located(names)
-    for role, name in (columns or {}).items():
-        if name not in names:
-            raise UnusableFileError(f"no column {short(name, 40)} for {role}; its columns are {listed(names)}")
-        found[role] = names.index(name)
-    return found
-
-
-def listed(names: list[str]) -> str:
-    """Names of columns for a message."""
-    return ", ".join(short(name, 40) for name in names[:NAMED]) or "none"
 
 
 def primary_column(schema: pa.Schema) -> str | None:

@@ -1,109 +1,203 @@
-"""The formats of traces: how each is recognised, and the reader that turns its text into raw columns.
+"""The formats of traces: how each is recognised by its content, and the reader that turns it into raw columns.
 
-A reader hands over its columns as found, block by block, with the number of the line that each row stood on. To add a
-format, write a reader, enter it in ``READERS``, and let :func:`recognise` know it by its content.
+A reader takes the bytes of a file and hands over its columns as found, block by block, with the number of the line,
+point or record that each row stood on. To add a format, write a reader and enter it in ``KNOWN``.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import IO
 
 import pandas as pd
 
 from hideseek.errors import UnusableFileError
+from hideseek.traces.columnar import looks_like_arrow, looks_like_parquet, read_arrow, read_parquet
 from hideseek.traces.delimited import columns_of, well_quoted
+from hideseek.traces.fit import looks_like_fit, read_fit
+from hideseek.traces.geojson import looks_like_geojson, read_geojson
+from hideseek.traces.google_takeout import (
+    looks_like_google_records,
+    looks_like_google_semantic,
+    read_google_records,
+    read_google_semantic,
+)
+from hideseek.traces.google_timeline import looks_like_google_timeline, read_google_timeline
 from hideseek.traces.gpx import read_gpx
-from hideseek.traces.table import COLUMNS, located, missing_columns
+from hideseek.traces.kml import looks_like_kml, read_kml
+from hideseek.traces.overland import looks_like_overland, read_overland
+from hideseek.traces.owntracks import looks_like_owntracks, read_owntracks
+from hideseek.traces.table import COLUMNS, Names, accepted, listed, located, missing_columns
+from hideseek.traces.tcx import looks_like_tcx, read_tcx
+from hideseek.traces.text import text_of
 
 CAB_LINE = re.compile(r"\s*(?:[-+.\deE]+\s+){3}-?\d+\s*$")
 PLT_LINE = re.compile(r"(?:[^,\n]*,){5}\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d\s*$", re.M)
+COLUMN = re.compile(r"[^\W\d][\w .:()/-]{0,39}")  # what may be shown as the name of a column
 WIDEST = 1024  # columns of a file
 
+Reader = Callable[..., Iterator[pd.DataFrame]]  # of the bytes of a file
 
-def recognise(head: bytes) -> str | None:
-    """Tell the format from the first lines, and never from the name."""
-    text = head.decode("utf-8-sig", "replace")
-    lines = [line for line in text.splitlines()[:100] if line.strip()][:10]
-    if not lines or "\0" in text:
-        return None
-    if re.search(r"<gpx[\s>]", text):
-        return "gpx"
-    if lines[0].startswith("Geolife trajectory") or any(map(PLT_LINE.match, lines)):
-        return "geolife"
-    if header_of(lines[0]):
+
+@dataclass(frozen=True)
+class Format:
+    """A format by what its first bytes look like, and by its reader.
+
+    ``seeks``: the reader goes back and forth in the file. A ``table`` has columns with names, and its reader takes a
+    second argument, which of them is which, or None.
+    """
+
+    looks_so: Callable[[bytes], bool]
+    read: Reader
+    seeks: bool = False
+    table: bool = False
+
+    def blocks(self, stream: IO[bytes], columns: Names | None = None) -> Iterator[pd.DataFrame]:
+        """The raw columns of a file."""
+        return self.read(stream, columns) if self.table else self.read(stream)
+
+
+def recognise(head: bytes, columns: Names | None = None) -> str | None:
+    """Tell the format from the first bytes, and never from the name."""
+    found = next((name for name, form in KNOWN.items() if form.looks_so(head)), None)
+    if found is None and columns and header_of(first_line(head), columns):
         return "csv"
-    return "cabspotting" if any(map(CAB_LINE.match, lines)) else None
+    return found
 
 
-def not_recognised(head: bytes, found: str | None, wanted: str | None) -> UnusableFileError:
+def not_recognised(
+    head: bytes, found: str | None, wanted: str | None, columns: Names | None = None
+) -> UnusableFileError:
     """Why a file of this content is not read."""
     if found:
         return UnusableFileError(f"the content is {found}, not {wanted}")
     if not head.strip():
         return UnusableFileError("the file is empty")
-    return UnusableFileError(f"not recognised as {wanted or ', '.join(FORMATS)}")
+    told = f"not recognised as {wanted or ', '.join(FORMATS)}"
+    names = names_in(head)
+    if names and wanted in (None, "csv"):
+        try:
+            lacking = [name for name in missing_columns(located(names, columns)) if name != "user_id"]
+        except UnusableFileError as error:
+            return error
+        told += f"; as a table it lacks {accepted(lacking)}; its columns are {listed(names)}" if lacking else ""
+    return UnusableFileError(told)
 
 
-def text_of(data: bytes) -> str:
-    """The text of a file, with line breaks of one kind."""
-    if b"\0" in data:
-        raise UnusableFileError("it holds NUL bytes, so it is not text")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UnusableFileError(f"line {line} is not UTF-8 text ({error.reason})") from None
-    if not text.strip():
-        raise UnusableFileError("the file is empty")
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+def lines_in(head: bytes) -> list[str]:
+    """The first lines of a text that say something, none where it is no text."""
+    text = head.decode("utf-8-sig", "replace")
+    return [] if "\0" in text else [line for line in text.splitlines()[:100] if line.strip()][:10]
 
 
-def read_cabspotting(text: str) -> Iterator[pd.DataFrame]:
+def first_line(head: bytes) -> str:
+    """The first line of a text that says something."""
+    return next(iter(lines_in(head)), "")
+
+
+def looks_like_gpx(head: bytes) -> bool:
+    """Whether the element is there."""
+    return b"\0" not in head and re.search(rb"<gpx[\s>]", head) is not None
+
+
+def looks_like_geolife(head: bytes) -> bool:
+    """By the title, or by a row in its full width."""
+    lines = lines_in(head)
+    return bool(lines) and (lines[0].startswith("Geolife trajectory") or any(map(PLT_LINE.match, lines)))
+
+
+def looks_like_csv(head: bytes) -> bool:
+    """By the names of its columns."""
+    return header_of(first_line(head)) is not None
+
+
+def looks_like_cabspotting(head: bytes) -> bool:
+    """By four numbers in a line."""
+    return any(map(CAB_LINE.match, lines_in(head)))
+
+
+def read_cabspotting(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
     """Latitude, longitude, occupied and unix seconds, separated by spaces."""
-    for rows in columns_of(text, " ", 4, {0: float, 1: float, 3: float}):
+    for rows in columns_of(text_of(stream), " ", 4, {0: float, 1: float, 3: float}):
         rows.columns = pd.Index(["latitude", "longitude", "tracked_at"])
         yield rows
 
 
-def read_geolife(text: str) -> Iterator[pd.DataFrame]:
-    """PLT files: six lines of a header, then seven fields separated by commas."""
+def read_geolife(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
+    """PLT files: six lines of a header, then seven fields separated by commas; times are GMT."""
+    text = text_of(stream)
     for rows in columns_of(text, ",", 7, {0: float, 1: float, 5: str, 6: str}, skip=0 if PLT_LINE.match(text) else 6):
         rows.columns = pd.Index(["latitude", "longitude", "date", "time"])
         times = rows["date"].str.cat(rows["time"], sep=" ")
-        yield rows.assign(tracked_at=times)
+        yield rows.assign(tracked_at=times + "Z")
 
 
-def read_csv(text: str) -> Iterator[pd.DataFrame]:
+def read_csv(stream: IO[bytes], columns: Names | None = None) -> Iterator[pd.DataFrame]:
     """A header with columns by any known name, then rows separated by a comma, a semicolon or a tab."""
+    text = text_of(stream)
     skip = len(text) - len(text.lstrip("\n")) + 1
-    header = header_of(text.split("\n", skip)[skip - 1])
+    header = header_of(text.split("\n", skip)[skip - 1], columns)
     if header is None:
         raise UnusableFileError(f"no columns for time, latitude and longitude in the header, line {skip}")
     separator, names = header
     if len(names) > WIDEST:
         raise UnusableFileError(f"{len(names)} columns in the header, line {skip}; at most {WIDEST} are read")
-    columns = {at: column for column, at in located(names).items()}
-    kinds = {at: float if column in COLUMNS[2:] else str for at, column in columns.items()}
+    places = {at: column for column, at in located(names, columns).items()}
+    kinds = {at: float if column in COLUMNS[2:] else str for at, column in places.items()}
     for found in columns_of(text, separator, len(names), kinds, skip):
-        yield found.rename(columns=columns)
+        yield found.rename(columns=places)
 
 
-def header_of(line: str) -> tuple[str, list[str]] | None:
+def header_of(line: str, columns: Names | None = None) -> tuple[str, list[str]] | None:
     """Return the separator with which a line names the columns needed, and the names; a user is not needed."""
     for separator in ",;\t":
-        quoted = '"' in line and well_quoted(line, 0, separator)
-        names = next(csv.reader([line], delimiter=separator)) if quoted else line.split(separator)
-        if set(missing_columns(located(names))) <= {"user_id"}:
+        names = fields_of(line, separator)
+        try:
+            found = located(names, columns)
+        except UnusableFileError:
+            continue
+        if set(missing_columns(found)) <= {"user_id"}:
             return separator, names
     return None
 
 
-READERS: dict[str, Callable[[str], Iterator[pd.DataFrame]]] = {
-    "cabspotting": read_cabspotting,
-    "geolife": read_geolife,
-    "gpx": read_gpx,
-    "csv": read_csv,
+def fields_of(line: str, separator: str) -> list[str]:
+    """The fields of a line."""
+    quoted = '"' in line and well_quoted(line, 0, separator)
+    return next(csv.reader([line], delimiter=separator)) if quoted else line.split(separator)
+
+
+def names_in(head: bytes) -> list[str]:
+    """The names of the columns of a table that lacks some, as far as they are sure to be names and no rows or prose."""
+    lines = lines_in(head)
+    for separator in ",;\t":
+        names = [name.strip() for name in fields_of(lines[0], separator)] if lines else []
+        wide = len(names) > 1 and len(lines) > 1 and len(fields_of(lines[1], separator)) == len(names)
+        if wide and all(map(COLUMN.fullmatch, names)) and (located(names) or not any(" " in name for name in names)):
+            return names
+    return []
+
+
+# the surest first: a header of a table may stand above anything
+KNOWN: Mapping[str, Format] = {
+    "parquet": Format(looks_like_parquet, read_parquet, seeks=True, table=True),
+    "arrow": Format(looks_like_arrow, read_arrow, seeks=True, table=True),
+    "fit": Format(looks_like_fit, read_fit),
+    "gpx": Format(looks_like_gpx, read_gpx),
+    "kml": Format(looks_like_kml, read_kml),
+    "tcx": Format(looks_like_tcx, read_tcx),
+    "google-timeline": Format(looks_like_google_timeline, read_google_timeline),
+    "google-records": Format(looks_like_google_records, read_google_records),
+    "google-semantic": Format(looks_like_google_semantic, read_google_semantic),
+    "owntracks": Format(looks_like_owntracks, read_owntracks),
+    "overland": Format(looks_like_overland, read_overland),
+    "geojson": Format(looks_like_geojson, read_geojson),
+    "geolife": Format(looks_like_geolife, read_geolife),
+    "csv": Format(looks_like_csv, read_csv, table=True),
+    "cabspotting": Format(looks_like_cabspotting, read_cabspotting),
 }
-FORMATS = tuple(READERS)
+FORMATS = tuple(KNOWN)
+READERS = {name: form.read for name, form in KNOWN.items()}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
+from typing import IO
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,9 @@ BLOCK = 1 << 20  # bytes that are parsed together
 POINTS = (["wpt"], ["trk", "trkseg", "trkpt"])
 
 
-def read_gpx(text: str) -> Iterator[pd.DataFrame]:
+def read_gpx(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
     """Read waypoints and the points of tracks."""
-    return blocks_of(io.BytesIO(text.encode()), Points(), BLOCK)
+    return blocks_of(stream, Points(), BLOCK)
 
 
 class Points(Elements):

@@ -6,23 +6,29 @@ import hashlib
 import os
 import tempfile
 import warnings
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import IO
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from hideseek.errors import OutputError, TraceError, TraceWarning
-from hideseek.traces.reading import FileRead, each_file
-from hideseek.traces.table import in_order
-from hideseek.traces.users import told_apart
+from hideseek.errors import OutputError, TraceWarning, UnusableFileError
+from hideseek.traces.reading import OpenFile, Options, checked_options, nothing_in, open_files, users_of
+from hideseek.traces.sources import Source, source_of
+from hideseek.traces.table import FINISHED, SWAPPED, Tally, in_order, joined
+from hideseek.traces.users import Named
 from hideseek.util.progress import Advance
 
-ROW = np.dtype([("tracked_at", "<i8"), ("latitude", "<f8"), ("longitude", "<f8")])  # microseconds, degrees
+# microseconds and degrees; a fix ends when it begins
+ROW = np.dtype([("tracked_at", "<i8"), ("finished_at", "<i8"), ("latitude", "<f8"), ("longitude", "<f8")])
+TOGETHER = 1 << 18  # rows of a file that are put in order of their users at once: a block each for many users is slow
+
+
+NO_ROWS = "the file has no rows"
 
 
 Key = str | PurePath  # a user, or a file whose user its path will tell
@@ -57,16 +63,30 @@ class Spool:
         packed = np.frombuffer(b"".join(read), ROW)
         columns = {
             "user_id": user,
-            "tracked_at": pd.DatetimeIndex(packed["tracked_at"].astype("M8[us]")).tz_localize("UTC"),
+            "tracked_at": utc(packed["tracked_at"]),
             "latitude": packed["latitude"],
             "longitude": packed["longitude"],
+            FINISHED: utc(packed[FINISHED]),
         }
         return in_order(pd.DataFrame(columns))
 
 
+def utc(microseconds: npt.NDArray[np.int64]) -> pd.DatetimeIndex:
+    """Times from what was packed."""
+    return pd.DatetimeIndex(microseconds.astype("M8[us]")).tz_localize("UTC")
+
+
 @contextmanager
-def spooled(path: str | os.PathLike[str], *, progress: Advance | None = None) -> Iterator[Spool]:
-    """Go once through what :func:`read_traces` reads, with one of its files at most in memory.
+def spooled(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    columns: Mapping[str, str] | None = None,
+    accuracy: str | float | None = "200m",
+    one_person: bool = False,
+    progress: Advance | None = None,
+) -> Iterator[Spool]:
+    """Go once through what :func:`read_traces` reads, with a part of one of its files at most in memory.
 
     The temporary file has no name, so that nobody else finds it, and nothing is left of it even if this process is
     killed. ``progress`` is called after every file; how many there are is not known before the last. Rows that break a
@@ -78,44 +98,64 @@ def spooled(path: str | os.PathLike[str], *, progress: Advance | None = None) ->
     ...     spool.users, spool["person-001"]["user_id"].nunique()
     (['person-000', 'person-001', 'person-002'], 1)
     """
+    options = checked_options(format, columns, accuracy, one_person, "fleet")
+    source = source_of(path, "fleet")
     blocks: dict[Key, list[Block]] = {}
     troubles: dict[Key, str] = {}
-    named: list[tuple[PurePath, bool]] = []
-    reasons: Counter[str] = Counter()
-    form = None
+    named: list[Named] = []
+    total = Tally()
     with tempfile.TemporaryFile() as file:
-        for number, found in enumerate(each_file(path), start=1):
-            form = found.format
-            if found.named:
-                named.append((found.path, found.trouble is None))
-            if len(found.rows):
+        for number, found in enumerate(open_files(source, options), start=1):
+            begin, trouble = file.tell(), ""
+            try:
+                own, tally = stored(found, file)
+            except UnusableFileError as error:
                 with room():
-                    append(found, file, blocks)
-            elif not found.refused:
-                troubles[found.path] = "the file has no rows" if found.trouble is None else str(found.trouble)
-            troubles |= {found.path if found.named else user: reason for user, reason in found.refused.items()}
-            reasons += found.reasons
+                    file.seek(begin)
+                    file.truncate()
+                own, tally, trouble = {}, Tally(), str(error)
+            if tally.named:
+                named.append(Named(found.path, not trouble, found.format, tally.span))
+            for key, stretches in own.items():
+                blocks.setdefault(key, []).extend(stretches)
+            if not own and not tally.refused:
+                few = f"all of its {tally.inaccurate} fixes are too inaccurate" if tally.inaccurate else NO_ROWS
+                troubles[found.path] = trouble or few
+            troubles |= {found.path if tally.named else user: reason for user, reason in tally.refused.items()}
+            total += tally
             if progress is not None:
                 progress("reading", number, 0)
         with room():
             file.flush()
-        # the format and the names that tell the users are known after the last file only
-        users, way = told_apart(named, form, {key for key in blocks if isinstance(key, str)})
-        rows: dict[str, list[Block]] = {}
-        for key, own in blocks.items():
-            rows.setdefault(users[key] if isinstance(key, PurePath) else key, []).extend(own)
-        for own in rows.values():
-            own.sort()  # as they were read
-        why_not = {users[key] if isinstance(key, PurePath) else key: reason for key, reason in troubles.items()}
-        unusable = {user: reason for user, reason in sorted(why_not.items()) if user not in rows}
-        if not rows:
-            why = next((f"{user}: {reason}" for user, reason in unusable.items()), "no rows")
-            raise TraceError(f"Nothing to read in {Path(path).absolute()}: {why}.")
-        if reasons:
-            rules = ", ".join(f"{rule} ({count})" for rule, count in reasons.most_common())
-            warnings.warn(f"{reasons.total()} rows could not be read: {rules}.", TraceWarning, stacklevel=3)
-        ways = sorted({way if isinstance(key, PurePath) else "column" for key in blocks})
-        yield Spool(file, rows, unusable, " and ".join(ways))
+        yield spool_of(file, blocks, troubles, named, total, source, options)
+
+
+def spool_of(
+    file: IO[bytes],
+    blocks: dict[Key, list[Block]],
+    troubles: dict[Key, str],
+    named: list[Named],
+    total: Tally,
+    source: Source,
+    options: Options,
+) -> Spool:
+    """All users, once the last file is read: only then the names that tell them are known."""
+    users, way = users_of(named, {key for key in blocks if isinstance(key, str)}, source, options)
+    rows: dict[str, list[Block]] = {}
+    for key, own in blocks.items():
+        rows.setdefault(users[key] if isinstance(key, PurePath) else key, []).extend(own)
+    for own in rows.values():
+        own.sort()  # as they were read
+    why_not = {users[key] if isinstance(key, PurePath) else key: reason for key, reason in troubles.items()}
+    unusable = {user: reason for user, reason in sorted(why_not.items()) if user not in rows}
+    if not rows:
+        raise nothing_in(source, Tally(), next((f"{user}: {reason}" for user, reason in unusable.items()), ""))
+    if total.reasons:
+        rules = ", ".join(f"{rule} ({count})" for rule, count in total.reasons.most_common())
+        said = f"{total.skipped} rows could not be read: {rules}{f'; {SWAPPED}' * total.looks_swapped}."
+        warnings.warn(said, TraceWarning, stacklevel=5)
+    ways = sorted({way if isinstance(key, PurePath) else "column" for key in blocks})
+    return Spool(file, rows, unusable, " and ".join(ways))
 
 
 @contextmanager
@@ -128,18 +168,39 @@ def room() -> Iterator[None]:
         raise OutputError(f"{where} Set TMPDIR to another.") from error
 
 
-def append(found: FileRead, file: IO[bytes], blocks: dict[Key, list[Block]]) -> None:
-    """Put the rows of one file of the data set behind those before it, every user's together."""
-    user, names = pd.factorize(found.rows["user_id"].to_numpy(dtype=object))
+def stored(found: OpenFile, file: IO[bytes]) -> tuple[dict[Key, list[Block]], Tally]:
+    """Put the rows of one file of the data set behind those before it, and count them."""
+    blocks: dict[Key, list[Block]] = {}
+    waiting, tally = list[pd.DataFrame](), Tally()
+
+    def put_down() -> None:
+        """Write what waits."""
+        if waiting:
+            with room():
+                append(joined(waiting), found.path if tally.named else None, file, blocks)
+            waiting.clear()
+
+    for rows, counted in found.blocks:
+        tally += counted
+        waiting += [rows] * (len(rows) > 0)
+        if sum(map(len, waiting)) >= TOGETHER:
+            put_down()
+    put_down()
+    return blocks, tally
+
+
+def append(rows: pd.DataFrame, path: PurePath | None, file: IO[bytes], blocks: dict[Key, list[Block]]) -> None:
+    """Put rows behind those before them, every user's together; where the path will tell the user, they are one's."""
+    user, names = pd.factorize(rows["user_id"].to_numpy(dtype=object))
     order = np.argsort(user, kind="stable")
     packed = np.empty(len(order), ROW)
-    packed["tracked_at"] = found.rows["tracked_at"].dt.tz_localize(None).to_numpy().astype("int64")[order]
+    for column, source in (("tracked_at", "tracked_at"), (FINISHED, FINISHED if FINISHED in rows else "tracked_at")):
+        packed[column] = rows[source].dt.tz_localize(None).to_numpy().astype("int64")[order]
     for column in ("latitude", "longitude"):
-        packed[column] = found.rows[column].to_numpy()[order]
+        packed[column] = rows[column].to_numpy()[order]
     start = file.tell()
     for name, own in zip(names, np.split(packed, np.cumsum(np.bincount(user))[:-1]), strict=True):
         block = own.tobytes()
         file.write(block)
-        key = found.path if found.named else name
-        blocks.setdefault(key, []).append((start, len(block), hashlib.sha256(block).digest()))
+        blocks.setdefault(path or name, []).append((start, len(block), hashlib.sha256(block).digest()))
         start += len(block)
