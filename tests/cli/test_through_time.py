@@ -45,8 +45,8 @@ def test_design_then_inspect_then_evaluate(run, designed):
         assert all(f" {stage[name]:.6g} " in line for name in ("privacy", "bound", "worst_loss_metres"))
         assert stage["worst_loss_metres"] == pytest.approx(stage["worst_loss"] ** 0.5)
     deployed = facts["deployed"]
-    plain = f"the solver's own {deployed['plain_second_privacy']:.6g}, not verified"
-    assert f"{deployed['second_privacy']:.6g} by choice; {plain}" in " ".join(out.replace("│", " ").split())
+    plain = f"the solver's own {deployed['plain_second_privacy']:.6g} m, not verified"
+    assert f"{deployed['second_privacy']:.6g} m by choice; {plain}" in " ".join(out.replace("│", " ").split())
     status, out, err = run(
         "evaluate", folder / "p.hideseek", folder / "p.json", "--accesses", 40, "--walks", 50, "--json"
     )
