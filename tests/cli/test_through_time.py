@@ -64,7 +64,8 @@ def test_design_then_inspect_then_evaluate(run, designed):
         if name in label["intervals"]:
             low, high = label["intervals"][name]
             assert f"± {(high - low) / 2:.2g} " in line
-    assert f"Quality lost: {label['quality_loss']:.6g} of {facts['budget']:.6g}" in out.replace("\n", " ")
+    lost = f"Quality lost: {label['quality_loss'] ** 0.5:.6g} of {facts['budget'] ** 0.5:.6g} m (root mean square)"
+    assert lost in out.replace("\n", " ")
     assert f"{label['kept']:.6g}" in out
 
 
