@@ -53,7 +53,8 @@ def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
     for name, (low, high) in label.pop("intervals").items():
         assert (row[f"{name}_low"], row[f"{name}_high"]) == (low, high)
     del label["hit_rates"], label["assumption"]
-    assert label.pop("worst_loss") == pytest.approx(row["worst_loss"], rel=1e-9)
+    for name in ("worst_loss", "worst_loss_metres"):
+        assert label.pop(name) == pytest.approx(row[name], rel=1e-9)
     assert {name: row[name] for name in label} == label
     assert row["fixes"] == (CITY["user_id"] == row["user"]).sum()
 

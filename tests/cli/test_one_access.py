@@ -113,17 +113,17 @@ def test_other_regions(run, traces, tmp_path, choice):
 
 
 def test_a_radius_is_in_the_unit_of_the_quality_and_its_cost_is_told(run, traces):
-    words = ("solve", traces, "--grid", "4x6", "--budget", "50%", "--radius", "2km")
+    words = ("solve", traces, "--grid", "4x6", "--budget", "50%", "--radius", "1.4km")
     status, out, err = run(*words, "--json")
     assert status == 0, err
     found = json.loads(out)
-    assert (found["radius"], found["radius_metres"]) == (4e6, 2000)
+    assert (found["radius"], found["radius_metres"]) == pytest.approx((1.96e6, 1400))
     assert found["status"] == "optimal within the radius"
     assert found["bound_within_radius"] == pytest.approx(found["privacy"], rel=1e-5)
     assert found["optimality_gap"] == pytest.approx(1 - found["privacy"] / found["bound"])
     status, out, err = run(*words)
     assert status == 0, err
-    assert "2km" in out
+    assert "1.4km" in out
     assert "m²" not in out
     assert f"{found['optimality_gap']:.2%} of the bound" in out
 

@@ -45,8 +45,8 @@ def test_design_then_inspect_then_evaluate(run, designed):
         assert all(f" {stage[name]:.6g} " in line for name in ("privacy", "bound", "worst_loss_metres"))
         assert stage["worst_loss_metres"] == pytest.approx(stage["worst_loss"] ** 0.5)
     deployed = facts["deployed"]
-    plain = f"the solver's own {deployed['plain_second_privacy']:.6g}, not verified"
-    assert f"{deployed['second_privacy']:.6g} by choice; {plain}" in " ".join(out.replace("│", " ").split())
+    plain = f"the solver's own {deployed['plain_second_privacy']:.6g} m, not verified"
+    assert f"{deployed['second_privacy']:.6g} m by choice; {plain}" in " ".join(out.replace("│", " ").split())
     status, out, err = run(
         "evaluate", folder / "p.hideseek", folder / "p.json", "--accesses", 40, "--walks", 50, "--json"
     )
@@ -64,7 +64,8 @@ def test_design_then_inspect_then_evaluate(run, designed):
         if name in label["intervals"]:
             low, high = label["intervals"][name]
             assert f"± {(high - low) / 2:.2g} " in line
-    assert f"Quality lost: {label['quality_loss']:.6g} of {facts['budget']:.6g}" in out.replace("\n", " ")
+    lost = f"Quality lost: {label['quality_loss'] ** 0.5:.6g} of {facts['budget'] ** 0.5:.6g} m (root mean square)"
+    assert lost in out.replace("\n", " ")
     assert f"{label['kept']:.6g}" in out
 
 

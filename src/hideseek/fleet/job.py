@@ -172,6 +172,7 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     over_budget_low: float | None = None
     over_budget_high: float | None = None
     worst_loss_given_all: float | None = None
+    worst_loss_given_all_metres: float | None = None
     prior_risk: float | None = None
     ceiling: float | None = None
     kept: float | None = None
@@ -246,9 +247,9 @@ def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:
             numbers[f"{name}_low"], numbers[f"{name}_high"] = map(float, estimate.interval)
     for name in ("quality_loss", "prior_risk", "ceiling", "accesses", "walks"):
         numbers[name] = getattr(label, name)
-    losses = {
-        "budget": codebook.budget, "quality_loss": label.quality_loss, "worst_loss": codebook.deployed.worst_loss
-    }  # fmt: skip
+    losses = {"budget": codebook.budget} | {
+        name: numbers[name] for name in ("quality_loss", "worst_loss", "worst_loss_given_all")
+    }
     return numbers | metres_beside(losses, codebook.quality.unit) | {"optimality_gap": largest_optimality_gap(codebook)}
 
 
