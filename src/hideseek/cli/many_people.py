@@ -19,6 +19,7 @@ from hideseek.cli.options import (
     Quality,
     Report,
     Run,
+    Sensitive,
     Traces,
     TracesOrCity,
     Walks,
@@ -54,7 +55,7 @@ def reproduce_command(
 
     Traces from the Bay area lie on the paper's grid, others on one around them, unless the options below say otherwise.
     """
-    from hideseek.cli.inputs import people_of
+    from hideseek.cli.people import people_of
     from hideseek.experiments.reproduction.pages import write_pages
     from hideseek.experiments.reproduction.robustness_study import robustness
     from hideseek.experiments.reproduction.run import reproduce
@@ -116,19 +117,18 @@ def compare_command(
     budget: Budget = "20%",
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
+    sensitive: Sensitive = [],
     accesses: Run = 50,
     walks: Walks = 200,
     seed: Annotated[int, typer.Option(help="Seed of the random walks.")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare all known mechanisms at equal loss of quality, against the same adversaries who remember releases.
-
-    Without an option that says how the map is cut, traces lie on a grid so coarse that at most 30 places are visited.
-    """
+    """Compare all known mechanisms at equal loss of quality, against the same adversaries who remember releases."""
     from hideseek.adversary.label import ASSUMPTION
     from hideseek.cli.expected import comparison_seconds, tell_if_long
-    from hideseek.cli.inputs import few_places_of, metrics_of
+    from hideseek.cli.inputs import metrics_of, tell_if_narrow
+    from hideseek.cli.people import profile_of
     from hideseek.experiments.comparison import compare
     from hideseek.experiments.comparison_pages import apart_words, facts_of, table_of, write_pages
     from hideseek.experiments.wording import named
@@ -137,9 +137,10 @@ def compare_command(
     from hideseek.model.scenario import Scenario
 
     folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
-    profile = few_places_of(data, reading)
-    d_p, d_q = metrics_of(profile, privacy, quality)
+    profile = profile_of(data, reading, sensitive)
+    d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_of(budget, Game.from_scenario(profile, Scenario.sporadic(), privacy=d_p, quality=d_q), "compare")
+    tell_if_narrow(profile, d_q, allowed)
     tell_if_long(comparison_seconds(profile.places, accesses, walks))
     with bar("comparing") as advance:
         found = compare(
@@ -189,7 +190,7 @@ def study_command(
     The command first says how long it will take.
     """
     from hideseek.adversary.label import ASSUMPTION
-    from hideseek.cli.inputs import people_of
+    from hideseek.cli.people import people_of
     from hideseek.experiments.planner_study import study
     from hideseek.experiments.planner_study_pages import facts_of, table_of, write_pages
     from hideseek.experiments.wording import named
@@ -230,6 +231,7 @@ def fleet_command(
         typer.Option(help=f"How the adversary's error is measured: {METRICS}; may be given several times."),
     ] = [MetricName.EUCLID],
     quality: Quality = MetricName.SQUARED,
+    sensitive: Sensitive = [],
     budget: Annotated[
         list[str],
         typer.Option(help=f"Expected loss allowed per access: {BUDGET}; may be given several times."),
@@ -251,21 +253,23 @@ def fleet_command(
     from hideseek.adversary.label import ASSUMPTION
     from hideseek.cli.descriptions import fleet_words
     from hideseek.cli.expected import Telling
-    from hideseek.cli.inputs import region_choice
+    from hideseek.cli.people import reading_of, region_choice
     from hideseek.fleet.job import Job
     from hideseek.fleet.run import run_fleet
 
-    refused = reading.said.keys() & {"user", "one_person", "format", "timezone"}
+    refused = reading.said.keys() & {"user", "timezone"}
     if refused:
         raise broken_rule(names_of(refused), "fleet", "given to commands about one person", "a fleet")
     job = Job(
         **vars(region_choice(reading)), step=reading.step or STEP, memory=memory, gaps=gaps, privacy=tuple(privacy),
-        quality=quality, budgets=tuple(budget),
+        quality=quality, budgets=tuple(budget), sensitive=tuple(sensitive),
     )  # fmt: skip
     try:
         with bar("fleet") as advance:
             tell = Telling(advance, "users")
-            found = run_fleet(data, folder, job=job, workers=workers, engine=engine, progress=tell)
+            found = run_fleet(
+                data, folder, job=job, workers=workers, engine=engine, progress=tell, **reading_of(reading)
+            )
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise

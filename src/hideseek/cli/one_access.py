@@ -18,6 +18,7 @@ from hideseek.cli.options import (
     Privacy,
     Quality,
     Report,
+    Sensitive,
     Traces,
 )
 from hideseek.cli.reading import Reading, reads_traces
@@ -90,17 +91,22 @@ def learn_command(
     ),
     order: Annotated[int, typer.Option(help="How many past places the next one depends on.")] = 1,
     smoothing: Annotated[float, typer.Option(help="Share of moves that may go anywhere.")] = 0.0,
+    sensitive: Sensitive = [],
     as_json: AsJson = False,
 ) -> None:
     """Learn a person's mobility profile from traces."""
+    from dataclasses import asdict
+
     from hideseek.cli.descriptions import busiest_rows, profile_facts
-    from hideseek.cli.inputs import learned
+    from hideseek.cli.people import learned
     from hideseek.storage.profile_file import save_profile
 
-    profile, who = learned(data, reading, order, smoothing)
+    found = learned(data, reading, sensitive, order, smoothing)
+    profile, who = found.profile, found.who
     save_profile(profile, path)
     if as_json:
-        print_json({"user": who, **profile_facts(profile), "profile": str(path)})
+        facts = {"user": who, **profile_facts(profile), "coverage": asdict(found.covered), "profile": str(path)}
+        print_json(facts)
         return
     print_table(f"{who}: {profile.places} places, the busiest", *busiest_rows(profile))
     say("The profile, readable by you only: ", (str(path), "bold"), f". It reveals where {who} goes: keep it private.")
@@ -116,6 +122,7 @@ def solve_command(
     planned: Planned = False,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
+    sensitive: Sensitive = [],
     tolerance: Annotated[float, typer.Option(help="Optimality gap to prove.")] = 1e-6,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds after which to stop, with the optimality gap reached so far.")
@@ -133,16 +140,18 @@ def solve_command(
 ) -> None:
     """Compute the best mechanism, the best attack on it, and the proof."""
     from hideseek.cli.descriptions import sensitive_rows, solution_facts, solution_words, unweighted_rows
-    from hideseek.cli.inputs import game_of, profile_of, scenario_alone
+    from hideseek.cli.inputs import game_of, scenario_alone, tell_if_narrow
+    from hideseek.cli.people import profile_of
     from hideseek.game.budget import budget_of
     from hideseek.model.profile import regions_of
     from hideseek.solvers.dispatch import radius_of, solve
     from hideseek.util.units import metres_beside
 
     scenario = scenario_alone(protect, planned)
-    profile = profile_of(data, reading)
-    game, d_p, d_q = game_of(profile, scenario, privacy, quality)
+    profile = profile_of(data, reading, sensitive)
+    game, d_p, d_q = game_of(profile, scenario, privacy, quality, sensitive)
     game = game.with_budget(budget_of(budget, game, "solve"))
+    tell_if_narrow(profile, d_q, game.budget)
     with bar("solving") as advance:
         solution = solve(
             game, tolerance=tolerance, time_limit=time_limit, radius=radius, hardware=hardware, progress=advance
@@ -159,8 +168,8 @@ def solve_command(
         reach = {"radius": None if radius is None else radius_of(radius, d_q.unit)}
         print_json(solution_facts(solution, game, d_p, d_q) | reach | metres_beside(reach, d_q.unit) | paths)
         return
-    sensitive = sensitive_rows(d_p, profile.regions) + unweighted_rows(solution, profile, scenario, d_p)
-    facts = [*solution_words(solution, game, d_p, d_q), *sensitive]
+    weighed = sensitive_rows(d_p, profile.regions) + unweighted_rows(solution, profile, scenario, d_p)
+    facts = [*solution_words(solution, game, d_p, d_q), *weighed]
     if radius is not None:
         facts.append(("radius", radius))
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
@@ -181,6 +190,7 @@ def curve_command(
     planned: Planned = False,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
+    sensitive: Sensitive = [],
     csv: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="CSV file for the points.")] = None,
     figure: Annotated[Path | None, typer.Option(metavar="FILE", help="PNG, PDF or SVG file for the figure.")] = None,
     as_json: AsJson = False,
@@ -189,7 +199,8 @@ def curve_command(
     import numpy as np
 
     from hideseek.cli.descriptions import curve_rows
-    from hideseek.cli.inputs import game_of, profile_of, scenario_alone
+    from hideseek.cli.inputs import game_of, scenario_alone
+    from hideseek.cli.people import profile_of
     from hideseek.experiments.wording import named
     from hideseek.solvers.curve import refuse_many_points, trade_off
     from hideseek.util.checks import whole_number
@@ -200,7 +211,8 @@ def curve_command(
     if figure is not None and figure.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise broken_rule("figure", "curve", "a file that ends in .png, .pdf or .svg", figure.name)
     scenario = scenario_alone(protect, planned)
-    game, d_p, d_q = game_of(profile_of(data, reading), scenario, privacy, quality)
+    profile = profile_of(data, reading, sensitive)
+    game, d_p, d_q = game_of(profile, scenario, privacy, quality, sensitive)
     budgets = None
     if points is not None:
         refuse_many_points(whole_number(points, "points", "curve", least=2))

@@ -89,6 +89,15 @@ Gaps = Annotated[int, typer.Option(help="Longest gap after which to continue, in
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Privacy = Annotated[MetricName, typer.Option("--privacy", help=f"How the adversary's error is measured: {METRICS}.")]
 Quality = Annotated[MetricName, typer.Option("--quality", help=f"How the loss of quality is measured: {METRICS}.")]
+Sensitive = Annotated[
+    list[str],
+    typer.Option(
+        show_default=False,
+        metavar="NAME=LATITUDE,LONGITUDE",
+        help="A place at which errors of the adversary count five times, or :WEIGHT times, within 200 m, or @RADIUS: "
+        "clinic=46.52,6.63:5@200m; may be given several times.",
+    ),
+]
 Walks = Annotated[int, typer.Option(help="Walks to simulate where there are too many sequences to enumerate.")]
 Run = Annotated[int, typer.Option(help="Length of the run, in accesses.")]
 Workers = Annotated[int | None, typer.Option(help="Processes; by default one per core.")]

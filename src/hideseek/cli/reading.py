@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-GRID, STEP = "10x25", "5min"
+STEP = "5min"
 Option = partial(typer.Option, rich_help_panel="Reading traces")
 
 
@@ -32,11 +32,21 @@ class Reading:
         bool, Option("--one-person", help="All traces belong to one person, whatever columns, files and folders say.")
     ] = False
     format: Annotated[
-        str | None, Option(metavar="NAME", help="csv, gpx, geolife or cabspotting; recognised by content if not given.")
+        str | None, Option(metavar="NAME", help="The format, such as gpx; recognised by content if not given.")
+    ] = None
+    columns: Annotated[
+        str | None,
+        Option(metavar="time=NAME,...", help="Columns of a table: time=ts,latitude=lat,longitude=lon,user=device_id."),
+    ] = None
+    accuracy: Annotated[
+        str | None, Option(metavar="LENGTH", help="Fixes that may be further off are left out; 200m, or any for all.")
+    ] = None
+    places_about: Annotated[
+        int | None,
+        Option(metavar="NUMBER", help="Places are where the person stays, and cells between: about so many; 30."),
     ] = None
     grid: Annotated[
-        str | None,
-        Option(metavar="ROWSxCOLUMNS", help=f"Places are the cells of a grid around the traces; {GRID} if not given."),
+        str | None, Option(metavar="ROWSxCOLUMNS", help="Places are the cells of a grid around the traces.")
     ] = None
     cell: Annotated[
         str | None, Option(metavar="LENGTH", help="Places are square cells of this size, such as 500m or 2km.")

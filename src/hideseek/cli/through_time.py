@@ -20,6 +20,7 @@ from hideseek.cli.options import (
     Planned,
     Privacy,
     Quality,
+    Sensitive,
     ThroughTime,
     Workers,
 )
@@ -55,6 +56,7 @@ def design_command(
     gaps: Gaps = 1,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
+    sensitive: Sensitive = [],
     farsighted: Annotated[
         bool, typer.Option("--farsighted", help="Plan ahead, and measure the gain; takes several times as long.")
     ] = False,
@@ -63,16 +65,18 @@ def design_command(
 ) -> None:
     """Design a person's codebook: the best mechanism for every exposed history that can occur."""
     from hideseek.cli.expected import design_seconds, tell_if_long
-    from hideseek.cli.inputs import metrics_of, profile_of, scenario_of_codebook
+    from hideseek.cli.inputs import metrics_of, scenario_of_codebook, tell_if_narrow
+    from hideseek.cli.people import profile_of
     from hideseek.designing.designer import design
     from hideseek.game.budget import budget_through_time
     from hideseek.planning.belief_game import BeliefGame
 
     path.parent.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     scenario = scenario_of_codebook(protect, planned, memory, every)
-    profile = profile_of(data, reading)
-    d_p, d_q = metrics_of(profile, privacy, quality)
+    profile = profile_of(data, reading, sensitive)
+    d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
+    tell_if_narrow(profile, d_q, allowed)
     if protect is Protect.PLACE:  # of the others, nobody knows how many histories they have
         tell_if_long(design_seconds(profile.places, memory, gaps) * (1 + 3 * farsighted))
 
@@ -136,6 +140,7 @@ def plan_command(
     every: Every = 2,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
+    sensitive: Sensitive = [],
     outlook: Annotated[
         Outlook,
         typer.Option(
@@ -161,7 +166,8 @@ def plan_command(
     cuts.
     """
     from hideseek.cli.expected import tell_if_long
-    from hideseek.cli.inputs import metrics_of, profile_of, scenario_of_plan
+    from hideseek.cli.inputs import metrics_of, scenario_of_plan
+    from hideseek.cli.people import profile_of
     from hideseek.experiments.planner_study import expected_seconds
     from hideseek.game.budget import budget_through_time
     from hideseek.planning.belief_game import BeliefGame
@@ -172,9 +178,13 @@ def plan_command(
 
     path.parent.mkdir(parents=True, exist_ok=True)  # refuse what cannot be written or simulated before the work starts
     whole_number(accesses, "accesses", "plan", least=LEAST)
-    profile = profile_of(data, reading)
-    scenario, (d_p, d_q) = scenario_of_plan(protect, profile, every), metrics_of(profile, privacy, quality)
+    profile = profile_of(data, reading, sensitive)
+    scenario, (d_p, d_q) = (
+        scenario_of_plan(protect, profile, every),
+        metrics_of(profile, privacy, quality, sensitive),
+    )
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
+    tell_if_narrow(profile, d_q, allowed)
     game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)
     tell_if_long(expected_seconds([len(game.states)], accesses, [outlook], workers=1) * max(1.0, walks / TRAINED))
     start = time.perf_counter()

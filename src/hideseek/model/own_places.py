@@ -27,7 +27,7 @@ RADIUS = 200.0  # metres around the centre of a place: the reach of stays, and w
 ROUNDS = 3  # in which the centre of a place moves to the middle of the stays around it
 FEWEST, TENTH = 3, 10  # a place is stayed at on three days, or on a tenth of them where that is less
 STAYING = 0.5  # the share of the time at a place that is stays: others are streets with traffic lights, or cab ranks
-MOST = 1_000  # places that can be asked for
+ABOUT, MOST = 30, 1_000  # places that can be asked for
 NIGHT, WORKING = (0, 6), (9, 17)  # hours of the local day
 FEW_DAYS = 7  # fewer do not show a week
 FAR_BELOW = 5  # a budget this many times smaller than a place is wide allows 1 / 25 of moves by one place
@@ -71,7 +71,7 @@ class StayedAt:
 def places_of(
     traces: pd.DataFrame,
     *,
-    about: int = 30,
+    about: int = ABOUT,
     finest: float | str = "150m",
     timezone: str | None = None,
     sensitive: Sequence[SensitiveArea] = (),
@@ -323,20 +323,47 @@ def widths_of(regions: Regions) -> FloatArray:
 
 
 @checked
-def coverage_warnings(covered: Coverage, *, budget: float | str | None = None) -> list[str]:
-    """What speaks against relying on these places, in sentences.
+def coverage_warnings(covered: Coverage) -> list[str]:
+    """What speaks against relying on what was learned, in sentences.
 
     Parameters
     ----------
     covered : Coverage
         What the places cover; see :func:`coverage`.
-    budget : float or str, optional
-        The displacement that is allowed, in metres or such as "500m".
 
     Returns
     -------
     list of str
         One sentence for each reason; none where all is well.
+
+    Examples
+    --------
+    >>> covered = Coverage(30, smallest=200.0, median=900.0, largest=5e3, fixes=9000, outside=0.0, hours=70.0, days=3)
+    >>> coverage_warnings(covered)
+    ['3 days are too few to learn habits from: traces of a week or more show where somebody lives and works.']
+    """
+    if covered.days >= FEW_DAYS:
+        return []
+    few = "1 day is" if covered.days == 1 else f"{covered.days} days are"
+    week = "traces of a week or more show where somebody lives and works"
+    return [f"{few} too few to learn habits from: {week}."]
+
+
+@checked
+def narrow_budget(regions: Regions, budget: float | str) -> list[str]:
+    """What speaks against a budget that is far below the width of a place, in a sentence.
+
+    Parameters
+    ----------
+    regions : Regions
+        The places.
+    budget : float or str
+        The displacement that is allowed, in metres or such as "500m".
+
+    Returns
+    -------
+    list of str
+        The sentence, or none where the budget is wide enough or the places are points.
 
     Raises
     ------
@@ -345,21 +372,12 @@ def coverage_warnings(covered: Coverage, *, budget: float | str | None = None) -
 
     Examples
     --------
-    >>> covered = Coverage(30, smallest=200.0, median=900.0, largest=5e3, fixes=9000, outside=0.0, hours=70.0, days=3)
-    >>> for sentence in coverage_warnings(covered, budget="100m"):
-    ...     print(sentence)
-    A budget of 100 m is far below the width of a place (median 900 m): nearly every release will be the true place.
-    3 days are too few to learn habits from: traces of a week or more show where somebody lives and works.
+    >>> from hideseek.model.regions import Grid
+    >>> narrow_budget(Grid(46.5, 46.6, 6.5, 6.6, rows=10, columns=10), "100m")
+    ['A budget of 100 m is far below the width of a place (median 923 m): nearly every release will be the true place.']
     """
-    found = []
-    if budget is not None and covered.median is not None:
-        allowed = metres(budget, "budget", "coverage_warnings")
-        if FAR_BELOW * allowed < covered.median:
-            width = f"the width of a place (median {length(covered.median)})"
-            says = "nearly every release will be the true place"
-            found.append(f"A budget of {length(allowed)} is far below {width}: {says}.")
-    if covered.days < FEW_DAYS:
-        few = "1 day is" if covered.days == 1 else f"{covered.days} days are"
-        week = "traces of a week or more show where somebody lives and works"
-        found.append(f"{few} too few to learn habits from: {week}.")
-    return found
+    allowed, widths = metres(budget, "budget", "narrow_budget"), widths_of(regions)
+    if not len(widths) or FAR_BELOW * allowed >= np.median(widths):
+        return []
+    width, says = f"the width of a place (median {length(float(np.median(widths)))})", "nearly every release will be"
+    return [f"A budget of {length(allowed)} is far below {width}: {says} the true place."]
