@@ -52,7 +52,7 @@ def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
     label = json.loads(run("evaluate", "p.hideseek", "p.json", "--json")[1])
     for name, (low, high) in label.pop("intervals").items():
         assert (row[f"{name}_low"], row[f"{name}_high"]) == (low, high)
-    del label["hit_rates"], label["assumption"]
+    del label["hit_rates"], label["assumption"], label["unit"], label["loss_unit"]
     for name in ("worst_loss", "worst_loss_metres"):
         assert label.pop(name) == pytest.approx(row[name], rel=1e-9)
     assert {name: row[name] for name in label} == label
@@ -173,7 +173,7 @@ main()
     ("missing", "words", "said"),
     [
         ("distributed", ("--out", "o", "--engine", "dask://127.0.0.1:1"), "pip install 'hideseek[dask]'"),
-        ("s3fs", ("--out", "s3://bucket/o"), "s3fs"),
+        ("s3fs", ("--out", "s3://bucket/o"), "pip install 'hideseek[s3]'"),
     ],
 )
 def test_a_package_that_is_not_installed_is_named(city, tmp_path, missing, words, said):

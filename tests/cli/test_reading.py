@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from dataclasses import fields
@@ -9,12 +10,11 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from hideseek import Grid, MarkovProfile, load_profile
-from hideseek.cli.reading import GRID, STEP, Reading, names_of
+from hideseek import Grid, MarkovProfile, load_profile, read_traces
+from hideseek.cli.reading import STEP, Reading, names_of
 from hideseek.model import distances
+from hideseek.model.own_places import ABOUT
 from hideseek.model.profile import STEP as OF_PROFILES
-from hideseek.model.region_choice import COLUMNS, ROWS
-from hideseek.traces.formats import FORMATS
 from tests.support.two_people import TRACES
 
 READ = ("learn", "solve", "curve", "design", "plan", "compare", "study", "reproduce", "fleet")
@@ -53,11 +53,12 @@ def test_flags_are_shown_without_a_type(run, command):
     assert "bool" not in run(*words, "--help")[1]
 
 
-def test_the_help_names_every_format_and_the_defaults_that_hold(run):
+def test_the_help_names_the_defaults_that_hold(run):
     told = help_of(run, "learn")["Reading traces"]
-    assert all(name in told for name in FORMATS)
+    defaults = {name: one.default for name, one in inspect.signature(read_traces).parameters.items()}
+    assert f"left out; {defaults['accuracy']}" in told
+    assert f"about so many; {ABOUT}" in told
     assert STEP == OF_PROFILES
-    assert f"{ROWS}x{COLUMNS}" == GRID
 
 
 def test_nothing_but_durations_are_called_steps(run):
@@ -96,8 +97,8 @@ def test_the_same_options_give_the_same_profile_in_every_command(run, traces):
 def test_one_person_and_the_others_reach_every_command(run, traces, command):
     """What learn refuses is refused by all of them in the same words."""
     for words in (("--user", "nobody"), ("--cell", "10"), ("--format", "none"), ("--h3", "5", "--cell", "1km")):
-        known = json.loads(run("learn", traces, *words, "--json")[1])
-        assert json.loads(run(command, traces, *words, "--json")[1]) == known
+        known = run("learn", traces, *words, "--json")[1].replace("of learn", f"of {command}")
+        assert json.loads(run(command, traces, *words, "--json")[1]) == json.loads(known)
     split = run(command, traces, "--one-person", "--user", "x", "--json")[1]
     assert "given one at a time" in json.loads(split)["message"]
 

@@ -195,6 +195,8 @@ def test_online_modules_draw_from_nothing_but_the_operating_system():
     seen, waiting = set(), ["hideseek.device.codebook_device"]
     while waiting:
         module = waiting.pop()
+        if module.startswith("hideseek.maps"):  # loaded when something is put on a map, and by no device
+            continue
         path = ROOT.joinpath(*module.split(".")[1:])
         if module in seen or not (path.is_dir() or path.with_suffix(".py").exists()):
             continue

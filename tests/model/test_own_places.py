@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from pyproj import Geod
 
 from hideseek import Grid, MarkovProfile, ParameterError, Places
-from hideseek.model import Coverage, Disc, coverage, coverage_warnings, places_of
+from hideseek.model import Coverage, Disc, coverage, coverage_warnings, narrow_budget, places_of
 from hideseek.model.own_places import RADIUS, widths_of
+from hideseek.model.region_choice import square_cells
 from hideseek.model.stay_map import tile_side
 from hideseek.traces.city import city_people, synthetic_city
 from tests.support.lives import METRE, commuter
@@ -207,13 +208,13 @@ def test_points_have_no_width_and_no_warning_about_it():
     covered = coverage(commuter(home=HOME, work=WORK), Places([46.52, 46.55], [6.57, 6.63]))
     assert covered.median is None
     assert str(covered) == "2 places; 0 % of 4032 fixes outside; 336 hours on 14 days covered"
-    assert coverage_warnings(covered, budget=1.0) == []
+    assert narrow_budget(Places([46.52, 46.55], [6.57, 6.63]), 1.0) == []
 
 
-@pytest.mark.parametrize(("budget", "told"), [("199m", True), ("201m", False), (None, False), ("0.5km", False)])
+@pytest.mark.parametrize(("budget", "told"), [("199m", 1), ("201m", 0), (199.0, 1), ("0.5km", 0)])
 def test_a_budget_far_below_the_width_of_a_place_is_told(budget, told):
-    covered = Coverage(30, smallest=200.0, median=1000.0, largest=5e3, fixes=9, outside=0.0, hours=9.0, days=30)
-    assert any("far below" in sentence for sentence in coverage_warnings(covered, budget=budget)) == told
+    kilometres = square_cells(46.5, 46.6, 6.5, 6.6, size=1000.0)
+    assert len(narrow_budget(kilometres, budget)) == told
 
 
 @pytest.mark.parametrize(("days", "told"), [(1, True), (6, True), (7, False)])

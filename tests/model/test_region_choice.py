@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pyproj import Geod
 
 from hideseek import Grid, ParameterError, Places, synthetic_city
+from hideseek.model.own_places import places_of
 from hideseek.model.region_choice import RegionChoice, square_cells
 
 CITY = synthetic_city(people=1, days=1)
@@ -33,8 +34,14 @@ def test_cells_are_square_on_the_ellipsoid_and_cover_the_box(south, west, high, 
     assert grid.columns - 1 < (wide / right) + 1e-9
 
 
-def test_nothing_said_is_a_grid_of_ten_by_twenty_five_around_the_traces():
-    assert RegionChoice().regions(CITY) == Grid.covering(CITY, rows=10, columns=25)
+def test_nothing_said_is_where_the_person_stays():
+    assert RegionChoice().regions(CITY) == places_of(CITY)
+    assert RegionChoice(about=12).regions(CITY) == places_of(CITY, about=12)
+    assert RegionChoice().by_stays
+    assert not RegionChoice(h3=5).by_stays
+
+
+def test_a_box_alone_is_a_grid_of_ten_by_twenty_five():
     box = (45.0, 45.1, -5.0, -4.8)
     assert RegionChoice(box=box).regions(CITY) == Grid(*box, rows=10, columns=25)
 

@@ -19,11 +19,9 @@ def place_calls(traces: pd.DataFrame, regions: hs.Grid) -> dict[str, tuple]:
         "StayMap.locate": (stays.locate, point),
         "StayMap.nearest": (stays.nearest, point),
         "coverage": (hs.model.coverage, {"traces": traces, "regions": regions}),
-        "coverage_warnings": (
-            hs.model.coverage_warnings,
-            {"covered": hs.model.coverage(traces, regions), "budget": 100.0},
-        ),
+        "coverage_warnings": (hs.model.coverage_warnings, {"covered": hs.model.coverage(traces, regions)}),
         "local_zone": (hs.traces.local_zone, {"traces": traces, "timezone": None}),
+        "narrow_budget": (hs.model.narrow_budget, {"regions": regions, "budget": 100.0}),
         "places_of": (
             hs.model.places_of,
             {"traces": traces, "about": 30, "finest": 150.0, "timezone": None, "sensitive": ()},

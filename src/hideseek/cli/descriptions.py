@@ -324,6 +324,7 @@ def label_facts(label: Label) -> dict[str, object]:
         "intervals": {name: value.interval for name, value in known.items() if not value.exact},
         "hit_rates": {name: value.hit_rate for name, value in known.items() if value.hit_rate is not None},
         "unit": label.unit,
+        "loss_unit": label.loss_unit,
         "assumption": ASSUMPTION,
     }
 

@@ -37,6 +37,13 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
     from hideseek.experiments.reproduction.findings import Reproduction
 
 commands = Commands()
+Privacies = Annotated[
+    list[MetricName],
+    typer.Option(help=f"How the adversary's error is measured: {METRICS}; may be given several times."),
+]
+Budgets = Annotated[
+    list[str], typer.Option(help=f"Expected loss allowed per access: {BUDGET}; may be given several times.")
+]
 OTHERS = "Each reveals where its user goes and how: keep them as private as traces."
 
 
@@ -226,16 +233,10 @@ def fleet_command(
     folder: Annotated[
         str, typer.Option("--out", metavar="FOLDER", help="Folder for the results, or an address such as s3://...")
     ],
-    privacy: Annotated[
-        list[MetricName],
-        typer.Option(help=f"How the adversary's error is measured: {METRICS}; may be given several times."),
-    ] = [MetricName.EUCLID],
+    privacy: Privacies = [MetricName.EUCLID],
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
-    budget: Annotated[
-        list[str],
-        typer.Option(help=f"Expected loss allowed per access: {BUDGET}; may be given several times."),
-    ] = ["20%"],
+    budget: Budgets = ["20%"],
     memory: Annotated[int, typer.Option(help="Releases that the adversary remembers.")] = 1,
     gaps: Gaps = 1,
     workers: Workers = None,
@@ -245,8 +246,7 @@ def fleet_command(
     """Design a codebook for every user in a data set, and write one table of labels.
 
     The same command continues an interrupted run. A user whose data cannot be used has a row with the reason; the exit
-    status is 1 if nobody could be protected. Users are told apart by a column of a CSV file, by the file name, or by
-    the folder if several folders have a file of the same name.
+    status is 1 if nobody could be protected.
     """
     from dataclasses import asdict
 

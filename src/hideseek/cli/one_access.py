@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +29,9 @@ from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
     from hideseek.experiments.demo import Demo
+    from hideseek.game.game import Game
+    from hideseek.model.scenario import Scenario
+    from hideseek.solvers.solution import Solution
     from hideseek.util.arrays import FloatArray, IntArray
     from hideseek.util.sparse import Matrix
 
@@ -156,26 +159,30 @@ def solve_command(
         solution = solve(
             game, tolerance=tolerance, time_limit=time_limit, radius=radius, hardware=hardware, progress=advance
         )  # fmt: skip
-    known, release = ("known", scenario.known, game.inputs), ("release", scenario.release, game.releases)
-    guess, centres = ("guess", scenario.target, game.guesses), regions_of(profile).centres
-    if table_path is not None:
-        write_table(table_path, solution.mechanism.distributions, known, release, centres)
-    if attack_path is not None:
-        write_table(attack_path, solution.attacks[0], release, guess, centres)
     files = {"mechanism": table_path, "attack": attack_path}
+    write_solution(files, solution, game, scenario, regions_of(profile).centres)
     if as_json:
-        paths = {name: str(path) if path else None for name, path in files.items()}
         reach = {"radius": None if radius is None else radius_of(radius, d_q.unit)}
+        paths = {name: str(path) if path else None for name, path in files.items()}
         print_json(solution_facts(solution, game, d_p, d_q) | reach | metres_beside(reach, d_q.unit) | paths)
         return
     weighed = sensitive_rows(d_p, profile.regions) + unweighted_rows(solution, profile, scenario, d_p)
-    facts = [*solution_words(solution, game, d_p, d_q), *weighed]
-    if radius is not None:
-        facts.append(("radius", radius))
+    facts = [*solution_words(solution, game, d_p, d_q), *weighed, *([("radius", radius)] if radius else [])]
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
     for what, path in files.items():
         if path is not None:
             say(f"The {what}, readable by you only: ", (str(path), "bold"))
+
+
+def write_solution(
+    files: Mapping[str, Path | None], solution: Solution, game: Game, scenario: Scenario, centres: FloatArray
+) -> None:
+    """Write the tables of the mechanism and of the best attack on it, those that are asked for."""
+    known, release = ("known", scenario.known, game.inputs), ("release", scenario.release, game.releases)
+    if (path := files["mechanism"]) is not None:
+        write_table(path, solution.mechanism.distributions, known, release, centres)
+    if (path := files["attack"]) is not None:
+        write_table(path, solution.attacks[0], release, ("guess", scenario.target, game.guesses), centres)
 
 
 @commands.command("curve", epilog="Example: hideseek curve abboip.json --points 20 --figure curve.png")

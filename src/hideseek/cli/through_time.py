@@ -36,6 +36,14 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
     from hideseek.util.estimates import Estimate
 
 commands = Commands()
+HowFar = Annotated[
+    Outlook,
+    typer.Option(help="How far to look ahead: plain and secondary not at all, look-ahead one access, far-sighted all."),
+]
+HowMuch = Annotated[
+    Mode,
+    typer.Option(help="Give up no privacy of this access (lexicographic), or some for more privacy later (trade-off)."),
+]
 COMPARED = 100  # accesses, and walks, to measure what planning ahead gains
 
 
@@ -141,18 +149,8 @@ def plan_command(
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
-    outlook: Annotated[
-        Outlook,
-        typer.Option(
-            help="How far to look ahead: plain and secondary not at all, look-ahead one access, far-sighted all."
-        ),
-    ] = Outlook.FAR_SIGHTED,
-    mode: Annotated[
-        Mode,
-        typer.Option(
-            help="Give up no privacy of this access (lexicographic), or some for more privacy later (trade-off)."
-        ),
-    ] = Mode.TRADE_OFF,
+    outlook: HowFar = Outlook.FAR_SIGHTED,
+    mode: HowMuch = Mode.TRADE_OFF,
     discount: Annotated[float, typer.Option(help="How much an access counts, relative to the one before it.")] = 0.9,
     walks: Annotated[int, typer.Option(help="Walks to train on.")] = 30,
     accesses: Annotated[int, typer.Option(help="Accesses to simulate, to measure what is reached.")] = 1000,
@@ -161,12 +159,11 @@ def plan_command(
 ) -> None:
     """Train a planner, which keeps privacy for later against an adversary who remembers every release.
 
-    The privacy that it reaches is simulated and shown with two bounds. No mechanism that keeps the budget on average
-    exceeds the ceiling, and none that keeps it given every release so far, as this one does, exceeds the bound of its
-    cuts.
+    What it reaches is simulated, and shown with two bounds: no mechanism that keeps the budget on average exceeds the
+    ceiling, and none that keeps it given every release so far, as this one does, the bound of its cuts.
     """
     from hideseek.cli.expected import tell_if_long
-    from hideseek.cli.inputs import metrics_of, scenario_of_plan
+    from hideseek.cli.inputs import metrics_of, scenario_of_plan, tell_if_narrow
     from hideseek.cli.people import profile_of
     from hideseek.experiments.planner_study import expected_seconds
     from hideseek.game.budget import budget_through_time
@@ -179,10 +176,8 @@ def plan_command(
     path.parent.mkdir(parents=True, exist_ok=True)  # refuse what cannot be written or simulated before the work starts
     whole_number(accesses, "accesses", "plan", least=LEAST)
     profile = profile_of(data, reading, sensitive)
-    scenario, (d_p, d_q) = (
-        scenario_of_plan(protect, profile, every),
-        metrics_of(profile, privacy, quality, sensitive),
-    )
+    scenario = scenario_of_plan(protect, profile, every)
+    d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
     tell_if_narrow(profile, d_q, allowed)
     game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)

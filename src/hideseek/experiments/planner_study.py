@@ -199,23 +199,20 @@ def study(
     Parameters
     ----------
     traces, regions : DataFrame, Regions
-        As :func:`hideseek.read_traces` gives them, and the places.
+        As :func:`hideseek.read_traces` gives them; the places.
     privacy, quality : str
-        Names of the metrics of the adversary's error and of the loss of quality.
-    budgets : sequence of float or str
-        Shares of each user's saturating budget, at which releases reveal nothing, such as 0.2 or "20%".
+        Names of the metrics of errors and losses.
+    budgets, planners : sequence
+        Shares of each user's saturating budget, such as 0.2 or "20%"; the plain, the far-sighted and maybe others.
     users, accesses, seed : int
-        How many users to draw, accesses to simulate for each under each planner, and which users and walks.
-    planners : sequence of str
-        Two or more, the plain and the far-sighted one among them.
+        Users to draw, accesses to simulate for each under each planner, and which users and walks.
     step, clock, workers, progress, expect : optional
-        Length of a time step; the lead over UTC of the clock by which days begin; processes; told how far it is, and
-        first how long it takes.
+        Of time; the clock's lead over UTC; processes; told how far it is, and first how long it takes.
 
     Returns
     -------
     Study
-        One row per user, budget and planner; the number of workers changes nothing.
+        One row per user, budget and planner.
 
     Raises
     ------

@@ -3,6 +3,7 @@ from .markov import MarkovProfile as MarkovProfile
 from .own_places import Coverage as Coverage
 from .own_places import coverage as coverage
 from .own_places import coverage_warnings as coverage_warnings
+from .own_places import narrow_budget as narrow_budget
 from .own_places import places_of as places_of
 from .periodic import PeriodicProfile as PeriodicProfile
 from .profile import Profile as Profile
@@ -32,6 +33,7 @@ __all__ = [
     "coverage",
     "coverage_warnings",
     "distances",
+    "narrow_budget",
     "places_of",
     "possible_trajectories",
 ]

@@ -104,8 +104,8 @@ class Solution:
         from hideseek.plots.solutions import draw_mechanism
 
         unit = self._first.units[0]
-        most = f"{shown(self.bound, unit):.4g} {unit_words(unit)}".strip()
-        return draw_mechanism(self.mechanism.table, f"Privacy {shown(self.privacy, unit):.4g}, of at most {most}", ax)
+        reached, most = (f"{shown(one, unit):.4g} {unit_words(unit)}".strip() for one in (self.privacy, self.bound))
+        return draw_mechanism(self.mechanism.table, f"Privacy {reached}, of at most {most}", ax)
 
     @property
     def _first(self) -> Game:
