@@ -9,7 +9,7 @@ import pytest
 
 from hideseek import MarkovProfile, Places, Scenario, design, evaluate, plan, save_plan, save_profile
 from hideseek.cli.descriptions import label_facts
-from hideseek.cli.maps import read_label
+from hideseek.cli.inputs import read_label
 from hideseek.metrics import distance
 from hideseek.planning import BeliefGame
 from tests.support.map_pages import Page

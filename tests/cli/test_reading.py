@@ -17,7 +17,7 @@ from hideseek.model.own_places import ABOUT
 from hideseek.model.profile import STEP as OF_PROFILES
 from tests.support.two_people import TRACES
 
-READ = ("learn", "solve", "curve", "design", "plan", "compare", "study", "reproduce", "fleet")
+READ = ("learn", "solve", "curve", "design", "plan", "compare", "study", "reproduce", "fleet", "map")
 OTHERS = ("demo", "inspect", "evaluate", "expose")
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
 
+from hideseek.adversary.label import Label
 from hideseek.cli.terminal import note, this_command
 from hideseek.errors import broken_rule
 from hideseek.game.game import Game
@@ -16,9 +20,12 @@ from hideseek.model.own_places import narrow_budget
 from hideseek.model.profile import regions_of
 from hideseek.model.scenario import Scenario
 from hideseek.util.choices import MetricName, Protect
+from hideseek.util.estimates import Estimate
+from hideseek.util.private_files import read_plain_file
 from hideseek.util.units import is_length, shown
 
 LONGEST_LINE = 256  # characters for a point
+LARGEST_LABEL = 2**20  # bytes
 
 
 def metrics_of(
@@ -96,3 +103,25 @@ def point_from(text: str, parameter: str) -> tuple[float, float]:
     except ValueError:
         raise broken_rule(parameter, "expose", "LATITUDE,LONGITUDE in degrees", "something else") from None
     return latitude, longitude
+
+
+def read_label(path: Path) -> Label:
+    """A label as ``evaluate --json`` writes it."""
+    try:
+        facts = json.loads(read_plain_file(path, LARGEST_LABEL))
+        intervals, rates = facts["intervals"], facts["hit_rates"]
+        values = {}
+        for field in fields(Label):
+            value = facts.get(field.name, None if field.default is MISSING else field.default)
+            if "Estimate" in str(field.type) and value is not None:
+                interval, rate = intervals.get(field.name), rates.get(field.name)
+                value = Estimate(
+                    float(value),
+                    None if interval is None else (float(interval[0]), float(interval[1])),
+                    hit_rate=None if rate is None else Estimate(float(rate)),
+                )
+            values[field.name] = value
+        return Label(**values)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
+        rule = "what evaluate --json prints"
+        raise broken_rule("label", this_command(), rule, f"{path.name} ({type(error).__name__})") from None

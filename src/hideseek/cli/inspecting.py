@@ -17,16 +17,19 @@ from hideseek.cli.descriptions import (
     codebook_facts,
     codebook_words,
     fleet_words,
+    label_facts,
     plan_claims,
     plan_promises,
     profile_facts,
     stage_rows,
 )
+from hideseek.cli.inputs import read_label
 from hideseek.cli.terminal import print_table, say
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.deployed_run import verify
 from hideseek.device.step_device import unsealed
 from hideseek.errors import StateError, TraceError
+from hideseek.experiments.wording import label_table
 from hideseek.planning.plan_file import load_plan
 from hideseek.storage.kinds import FLEET, HEAD, LABELS, Kind, kind_of
 from hideseek.storage.profile_file import load_profile
@@ -76,6 +79,14 @@ def a_profile(kind: Kind, path: Path) -> Inspected:
     profile = load_profile(path)
     title = f"{path.name}, a profile: {profile.places} places, time step {profile.step}, order {profile.order}"
     return Inspected(kind, profile_facts(profile), ((title, *busiest_rows(profile)),))
+
+
+def a_label(kind: Kind, path: Path) -> Inspected:
+    """A label, as evaluate wrote it."""
+    label = read_label(path)
+    table = label_table(label, label.unit)
+    title = f"{path.name}, a label: on average over {label.accesses} accesses"
+    return Inspected(kind, label_facts(label), ((title, table.header, table.rows),), private="")
 
 
 def a_codebook(kind: Kind, path: Path) -> Inspected:
@@ -191,6 +202,7 @@ EXPLAINED: dict[Kind, Callable[[Kind, Path], Inspected]] = {
     Kind.STATE: a_state,
     Kind.FLEET: a_fleet,
     Kind.LABELS: some_labels,
+    Kind.LABEL: a_label,
     Kind.REPORT: a_report,
     Kind.MECHANISM: a_table,
     Kind.ATTACK: a_table,

@@ -23,6 +23,7 @@ class Kind(StrEnum):
     STATE = "device state"
     FLEET = "fleet folder"
     LABELS = "labels of a fleet"
+    LABEL = "label"
     REPORT = "report"
     MECHANISM = "mechanism table"
     ATTACK = "attack table"
@@ -31,6 +32,7 @@ class Kind(StrEnum):
 
 # how the JSON documents, and the first line of the tables, begin
 DOCUMENTS = {Kind.PROFILE: b'"hideseek_profile"', Kind.STATE: b'"hideseek_state"'}
+IN_LABEL = b'"window"', b'"smoother"', b'"viterbi"'
 SEALED = {Kind.CODEBOOK: rb"{\"hideseek_codebook\":", Kind.PLAN: rb"{\"hideseek_plan\":"}
 TABLES = {Kind.MECHANISM: b"known_", Kind.ATTACK: b"release_", Kind.CURVE: b"budget,privacy,bound,"}
 IN_FLEET, IN_LABELS = b'"schema"', b"privacy_metric"
@@ -46,22 +48,37 @@ def kind_of(path: str | os.PathLike[str]) -> Kind:
     >>> kind_of(".")
     Traceback (most recent call last):
     hideseek.errors.TraceError: . is none of hideseek's files: profile, codebook, plan, device state, fleet folder, \
-labels of a fleet, report, mechanism table, attack table, curve table. Traces are read by 'hideseek learn'.
+labels of a fleet, label, report, mechanism table, attack table, curve table. Traces are read by 'hideseek learn'.
     """
     file = Path(path)
     try:
-        if file.is_dir():
-            found = folder_kind(file)
-        else:
-            with file.open("rb") as stream:
-                head = stream.read(HEAD)
-                found = content_kind(head) or (labels_kind(file) if head.startswith(PARQUET) else None)
+        found = read_kind(file)
     except (OSError, ValueError) as error:  # a name that no file can have
         raise TraceError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     if found is None:
         known = ", ".join(Kind)
         raise TraceError(f"{file} is none of hideseek's files: {known}. Traces are read by 'hideseek learn'.")
     return found
+
+
+def kind_or_none(source: str) -> Kind | None:
+    """The kind of one of our files; None for all else, such as traces or an address.
+
+    >>> kind_or_none("s3://bucket/traces.csv")
+    """
+    try:
+        return read_kind(Path(source))
+    except (OSError, ValueError):
+        return None
+
+
+def read_kind(file: Path) -> Kind | None:
+    """The kind of a file or folder, None where it is none of ours."""
+    if file.is_dir():
+        return folder_kind(file)
+    with file.open("rb") as stream:
+        head = stream.read(HEAD)
+    return content_kind(head) or (labels_kind(file) if head.startswith(PARQUET) else None)
 
 
 def folder_kind(folder: Path) -> Kind | None:
@@ -82,6 +99,8 @@ def content_kind(head: bytes) -> Kind | None:
     if start.startswith(b"{"):
         if IN_FLEET in head and b'"hideseek"' in head:
             return Kind.FLEET
+        if all(word in head[:1000] for word in IN_LABEL):
+            return Kind.LABEL
         return next((kind for kind, word in DOCUMENTS.items() if word in head[:200]), None)
     if start.startswith(b"<!doctype html>"):
         return Kind.REPORT if REPORT in head else None
