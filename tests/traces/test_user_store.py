@@ -14,7 +14,7 @@ import pytest
 
 from hideseek import read_traces, synthetic_city
 from hideseek.errors import OutputError, TraceError
-from hideseek.traces import TraceWarning, delimited, gpx
+from hideseek.traces import TraceWarning, delimited, xml_points
 from hideseek.traces import user_store as spool
 from hideseek.traces.formats import FORMATS
 from hideseek.traces.user_store import ROW, spooled
@@ -246,7 +246,7 @@ def test_however_many_rows_are_put_in_order_at_once_nothing_changes(tmp_path, mo
 
 def test_a_file_that_breaks_off_leaves_none_of_its_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(spool, "TOGETHER", 1)
-    monkeypatch.setattr(gpx, "BLOCK", 50)
+    monkeypatch.setattr(xml_points, "BLOCK", 50)
     files = {"ann.gpx": GPX, "bob.gpx": GPX[:-20], "eve.gpx": GPX}
     with spooled(lay(tmp_path, files)) as found:
         assert found.users == ["ann", "eve"]
