@@ -86,7 +86,7 @@ def test_every_format_in_one_folder_or_archive_is_read_and_said(tmp_path):
         table = read_traces(put(tmp_path, "packed", packed))
         pd.testing.assert_frame_equal(table, folder)
         assert table.attrs["report"] == folder.attrs["report"]
-    for name, content in SAMPLES.items():
+    for content in SAMPLES.values():
         alone = read_traces(put(tmp_path, "alone", content))
         pd.testing.assert_frame_equal(read_traces(put(tmp_path, "alone", gzip.compress(content))), alone)
 

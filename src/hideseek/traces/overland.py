@@ -19,9 +19,10 @@ def looks_like_overland(head: bytes) -> bool:
 
 
 def read_overland(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
-    """Read the fixes and visits of one or more batches; a feature without geometry, such as a note, says no place and is left out.
+    """Read the fixes and visits of one or more batches.
 
-    A visit is a stretch of time once its departure is known.
+    A feature without geometry, such as a note, says no place and is left out. A visit is a stretch of time once its
+    departure is known.
     """
     return blocks_of(rows_of(elements(pieces_of(stream), "Overland", ("locations",))))
 
