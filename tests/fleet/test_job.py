@@ -80,7 +80,7 @@ def test_a_sensitive_location_matters_to_the_users_who_go_there_only():
 
 def test_losses_stand_in_metres_beside_square_metres():
     row = protect("person-000", ONE, replace(JOB, quality="squared", budgets=("300m", 8100.0)))[0][0]
-    assert (row.budget, row.budget_value, row.budget_metres) == ("300m", 90_000.0, 300.0)
+    assert (row.asked, row.budget, row.budget_metres) == ("300m", 90_000.0, 300.0)
     assert row.quality_loss_metres == pytest.approx(row.quality_loss**0.5)
     assert row.worst_loss_metres <= 300 * (1 + 1e-9)
     assert replace(JOB, quality="squared", budgets=("300m", 8100.0)).budgets == ("300m", "90m")

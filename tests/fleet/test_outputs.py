@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hideseek import ParameterError
+from hideseek import ParameterError, Places
 from hideseek.fleet import outputs
 from hideseek.fleet.folder import Folder
 from hideseek.fleet.job import FleetRow
+from hideseek.traces.reading import Options
 from tests.support.fleets import JOB
 
 
@@ -27,6 +28,9 @@ def test_file_names_are_safe_and_differ_even_where_case_is_ignored(users):
 
 OTHERS = {
     "grid": (2, 2),
+    "cell": "500m",
+    "h3": 8,
+    "places": Places([46.517, 46.518], [6.633, 6.634]),
     "box": (0.0, 1.0, 0.0, 1.0),
     "step": "10min",
     "memory": 2,
@@ -38,14 +42,22 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("name", [*asdict(JOB), "hideseek", "schema"])
+READING = {"format": "csv", "columns": {"tracked_at": "ts"}, "accuracy": 50.0, "one_person": True}
+
+
+@pytest.mark.parametrize("name", [*asdict(JOB), *asdict(Options()), "hideseek", "schema"])
 def test_a_job_is_another_by_any_of_its_options_and_by_the_release(name, tmp_path, monkeypatch):
     with outputs.Outputs(tmp_path, JOB).taken():
         outputs.Outputs(tmp_path, JOB).finish("ann", "digest", [])
     monkeypatch.setattr(outputs, "version", lambda _: "0.0.1" if name == "hideseek" else version("hideseek"))
     monkeypatch.setattr(outputs, "SCHEMA", outputs.SCHEMA + (name == "schema"))
-    other = replace(JOB, **{name: OTHERS[name]}) if name in OTHERS else JOB
-    with pytest.raises(ParameterError, match=f"Got {name} ") as caught, outputs.Outputs(tmp_path, other).taken():
+    cut = {"grid": None} if name in ("cell", "h3", "places") else {}  # the map is cut in one way
+    other = replace(JOB, **cut, **{name: OTHERS[name]}) if name in OTHERS else JOB
+    how = replace(Options(), **{name: READING[name]}) if name in READING else None
+    with (
+        pytest.raises(ParameterError, match=rf"(Got |; ){name} ") as caught,
+        outputs.Outputs(tmp_path, other, how).taken(),
+    ):
         pass
     assert "46.517" not in str(caught.value)
 

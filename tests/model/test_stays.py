@@ -77,7 +77,13 @@ def test_an_hour_elsewhere_that_was_seen_once_is_not_skipped():
 
 def test_a_stretch_of_time_is_a_stay_however_short():
     assert found((0, 0, 12)) == [(0, 15, 0)]
-    assert found((0, 0, 600), (700, 5_000)) == [(0, 605, 0)]
+    assert found((0, 0, 600), (700, 5_000)) == [(0, 600, 0)]
+    assert found((1, 0, 3), (60, 9_000)) == [(0, 5, 0)]
+
+
+@pytest.mark.parametrize(("end", "moments"), [(0, 1), (5, 1), (10, 2), (10 + 1e-6 / 60, 3), (120, 24), (121, 25)])
+def test_a_stretch_fills_its_moments_until_its_end_and_not_the_next(end, moments):
+    assert len(moments_of(fixes((0, 0, end)))) == moments
 
 
 def test_people_do_not_stay_for_each_other():

@@ -1,6 +1,6 @@
 """Hostile exports: bytes and values changed in every shape that the JSON readers know. Only typed errors may come.
 
-python -m tests.support.fuzz_json timeline|records|semantic|owntracks|overland|geojson|all [seconds]
+python -m tests.support.fuzz_json timeline|records|semantic|owntracks|overland|geojson|all [seconds [cases]]
 """
 
 from __future__ import annotations
@@ -106,5 +106,6 @@ def fuzz(name: str, iterations: int, seed: int, seconds: float = float("inf")) -
 if __name__ == "__main__":
     chosen = list(READERS) if sys.argv[1] == "all" else [sys.argv[1]]
     duration = float(sys.argv[2]) if len(sys.argv) > 2 else 60.0
+    cases = int(sys.argv[3]) if len(sys.argv) > 3 else 10**9
     for kind in chosen:
-        print(kind, dict(fuzz(kind, 10**9, time.time_ns(), duration)))
+        print(kind, dict(fuzz(kind, cases, time.time_ns(), duration)), flush=True)

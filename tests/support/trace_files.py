@@ -7,13 +7,18 @@ import io
 import tarfile
 import warnings
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from hideseek.errors import TraceError, TraceWarning
 from hideseek.traces.reading import read_traces
-from hideseek.traces.table import COLUMNS
+from hideseek.traces.table import COLUMNS, joined, sift_blocks
+from tests.support.columnar_files import arrow, parquet, table
+from tests.support.fit_files import FIT
+from tests.support.json_exports import SHAPES
+from tests.support.xml_files import KML_FIX, KML_HEAD, KML_STAY, KML_TAIL, TCX, TCX_INDOORS
 
 CAB = "37.75134 -122.39488 0 1213084687\n37.75136 -122.39527 1 1213084659\n37.75199 -122.3946 0 1213084540\n"
 PLT = (
@@ -28,7 +33,22 @@ GPX = (
     '<trkpt lat="46.7" lon="6.7"><time>2020-01-01T10:00:00</time></trkpt></trkseg></trk></gpx>'
 )
 CSV = "user_id,tracked_at,latitude,longitude\na,2020-01-01 10:00:00,46.5,6.5\na,2020-01-01 11:00:00,46.6,6.6\n"
-SAMPLES = {"cabspotting": CAB, "geolife": PLT, "gpx": GPX, "csv": CSV}
+TEXTS = {
+    "cabspotting": CAB,
+    "geolife": PLT,
+    "gpx": GPX,
+    "csv": CSV,
+    "kml": KML_HEAD + KML_FIX + KML_STAY + KML_TAIL,
+    "tcx": TCX.replace(TCX_INDOORS, ""),
+    "google-timeline": SHAPES["timeline"]["android"],
+    "google-records": SHAPES["records"]["records"],
+    "google-semantic": SHAPES["semantic"]["semantic"],
+    "owntracks": SHAPES["owntracks"]["rec"],
+    "overland": SHAPES["overland"]["one"],
+    "geojson": SHAPES["geojson"]["collection"],
+}
+BYTES = {"fit": FIT, "parquet": parquet(table()), "arrow": arrow(table())}
+SAMPLES = {name: text.encode() for name, text in TEXTS.items()} | BYTES
 
 
 def put(folder: Path, name: str, content: str | bytes) -> Path:
@@ -74,6 +94,12 @@ def assert_valid(table: pd.DataFrame) -> None:
     report = table.attrs["report"]
     assert report.read - report.duplicates == len(table)
     assert report.skipped == sum(report.reasons.values())
+
+
+def sifted(blocks: Iterable[pd.DataFrame]) -> tuple[pd.DataFrame, int]:
+    """The good rows of what a reader gives, as those of anna, and how many others there are."""
+    found = list(sift_blocks(blocks, "x", "anna"))
+    return joined([rows for rows, _ in found]), sum(tally.skipped for _, tally in found)
 
 
 def reads_or_refuses(path: Path, name: str | None) -> None:

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from hideseek.errors import UnusableFileError
 from hideseek.traces import columnar
 from hideseek.traces.columnar import looks_like_arrow, looks_like_parquet, read_arrow, read_parquet
-from hideseek.traces.table import sift_blocks
 from tests.support.columnar_files import LATITUDE, LONGITUDE, SECONDS, arrow, parquet, points, table, well_known
-from tests.support.trace_files import CSV
+from tests.support.trace_files import CSV, sifted
 
 WAYS = {
     "parquet": (read_parquet, parquet),
@@ -50,8 +49,7 @@ def raw(way, rows: pa.Table) -> pd.DataFrame:
 
 def typed(way, rows: pa.Table) -> tuple[pd.DataFrame, int]:
     read, write = way
-    found, reasons, *_ = sift_blocks(read(io.BytesIO(write(rows))), "x", "anna")
-    return found, reasons.total()
+    return sifted(read(io.BytesIO(write(rows))))
 
 
 def assert_the_three_fixes(found: pd.DataFrame, users: list[str] | None = None) -> None:
@@ -234,7 +232,7 @@ def test_other_geometries_are_refused(some_way, said, why):
 def test_what_geoparquet_says_may_be_anything(geo):
     rows = points(pa.array(GLOBE), "where").replace_schema_metadata({"geo": geo})
     for way in (WAYS["parquet"], WAYS["arrow file"]):
-        with pytest.raises(UnusableFileError, match=r"malformed GeoParquet|no columns for latitude, longitude"):
+        with pytest.raises(UnusableFileError, match=r"malformed GeoParquet|it lacks latitude .*; longitude"):
             raw(way, rows)
 
 
@@ -243,11 +241,11 @@ def test_columns_may_have_any_name_that_the_user_gives(way):
     odd = pa.table({"who": ["a", "b", "a"], "moment": SECONDS, "north": LATITUDE, "east": LONGITUDE, "lat": [0.0] * 3})
     names = {"user_id": "who", "tracked_at": "moment", "latitude": "north", "longitude": "east"}
     content = write(odd)
-    assert_the_three_fixes(sift_blocks(read(io.BytesIO(content), names), "x", "anna")[0])
-    with pytest.raises(UnusableFileError, match="no column 'west' for longitude; its columns are 'who', 'moment'"):
+    assert_the_three_fixes(sifted(read(io.BytesIO(content), names))[0])
+    with pytest.raises(UnusableFileError, match="no column 'west' for longitude; its columns are who, moment"):
         list(read(io.BytesIO(content), names | {"longitude": "west"}))
     where = points(pa.array(GLOBE), "where").append_column("lat", pa.array([0.0] * 3))
-    assert_the_three_fixes(sift_blocks(read(io.BytesIO(write(where)), {"geometry": "where"}), "x", "anna")[0])
+    assert_the_three_fixes(sifted(read(io.BytesIO(write(where)), {"geometry": "where"}))[0])
 
 
 # files that cannot be used
@@ -255,7 +253,7 @@ def test_columns_may_have_any_name_that_the_user_gives(way):
 
 def test_missing_columns_are_told_with_what_is_known_and_what_was_found(way):
     with pytest.raises(
-        UnusableFileError, match=r"no columns for tracked_at \(tracked_at: .*\); its columns are 'moment',"
+        UnusableFileError, match=r"it lacks tracked_at \(known as tracked_at, .*\); its columns are moment,"
     ):
         raw(way, pa.table({"moment": SECONDS, "lat": LATITUDE, "lon": LONGITUDE}))
 
@@ -298,7 +296,7 @@ def test_a_stream_without_a_way_back_is_held_in_memory_up_to_a_bound(way, monkey
 
     read, write = way
     content = write(table())
-    assert_the_three_fixes(sift_blocks(read(Pipe(content)), "x", "anna")[0])
+    assert_the_three_fixes(sifted(read(Pipe(content)))[0])
     monkeypatch.setattr(columnar, "HELD", len(content) - 1)
     with pytest.raises(UnusableFileError, match="unpack it first"):
         list(read(Pipe(content)))

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from hideseek.errors import TraceWarning
-from hideseek.traces import delimited, gpx
+from hideseek.traces import columnar, delimited, json_stream, xml_points
 from hideseek.traces.reading import Options, each_file, read_traces
 from hideseek.traces.sources import source_of
 from tests.support.trace_files import CAB, CSV, SAMPLES, put
@@ -33,7 +33,7 @@ def tallies(path):
 @pytest.mark.filterwarnings("ignore::hideseek.traces.TraceWarning")
 @pytest.mark.parametrize("size", [1, 50, 200])
 @pytest.mark.parametrize(
-    "text",
+    "content",
     [
         *SAMPLES.values(),
         CAB * 3 + "\n\nno row\n" + CAB.replace("37", "38") + "95 0 0 5\n\n",
@@ -41,12 +41,15 @@ def tallies(path):
         CSV + 'b,"2020-01-01 10:00:00,46.5,6.5\nb,2020-01-02,1,2\n,2020-01-02,1,2\n' + "a,2020-01-03,4,5\n" * 9,
     ],
 )
-def test_files_are_read_block_by_block_as_they_are_at_once(tmp_path, monkeypatch, text, size):
-    path = put(tmp_path, "new_a.txt", text)
+def test_files_are_read_block_by_block_as_they_are_at_once(tmp_path, monkeypatch, content, size):
+    path = put(tmp_path, "new_a.txt", content)
     whole, told = read_traces(path), tallies(path)
-    for module in (delimited, gpx):
+    for module in (delimited, xml_points):
         monkeypatch.setattr(module, "BLOCK", size)
-    monkeypatch.setattr(delimited, "ROWS", 2)
+    monkeypatch.setattr(json_stream, "PIECE", size)
+    monkeypatch.setattr(columnar, "BLOCK", 2)
+    for module in (delimited, json_stream, xml_points):
+        monkeypatch.setattr(module, "ROWS", 2)
     blocks = read_traces(path)
     assert blocks.attrs["report"] == whole.attrs["report"]
     pd.testing.assert_frame_equal(blocks, whole)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from hideseek.errors import MissingExtraError, UnusableFileError
 from hideseek.traces import fit
 from hideseek.traces.fit import looks_like_fit, read_fit
-from hideseek.traces.table import sift_blocks
 from tests.support.fit_files import EPOCH, FIELDS, FIT, RECORD, UNSAID, data, definition, file_of, record, semicircles
 from tests.support.mangling import mangled
+from tests.support.trace_files import sifted
 
 STEP = 180 / 2**31  # degrees between two positions that the format can tell apart
 
@@ -32,7 +32,7 @@ def test_records_with_a_position_are_read():
     assert found["tracked_at"].tolist() == [1577872800, 1577872802]
     assert found["accuracy"].iloc[0] == 5
     assert pd.isna(found["accuracy"].iloc[1])
-    typed, *_ = sift_blocks(read_fit(io.BytesIO(FIT)), "x", "anna")
+    typed, _ = sifted(read_fit(io.BytesIO(FIT)))
     assert typed["tracked_at"].dt.strftime("%F %T").tolist() == ["2020-01-01 10:00:00", "2020-01-01 10:00:02"]
 
 
@@ -76,8 +76,8 @@ def test_what_a_record_lacks_is_counted():
     content = file_of(definition(RECORD, fields), data(fields, 1577872800 - EPOCH, 5, UNSAID))
     since_power_on = file_of(definition(RECORD, FIELDS), record(EPOCH + 60, 46.5, 6.5))
     for broken in (content, since_power_on):
-        typed, reasons, *_ = sift_blocks(read_fit(io.BytesIO(broken)), "x", "anna")
-        assert (len(typed), reasons.total()) == (0, 1)
+        typed, skipped = sifted(read_fit(io.BytesIO(broken)))
+        assert (len(typed), skipped) == (0, 1)
 
 
 def test_blocks_have_a_bounded_number_of_records(monkeypatch):

@@ -193,7 +193,7 @@ def test_a_table_that_lacks_columns_lists_its_own_and_the_known_ones(tmp_path):
     "line", ["home;at noon;37.7510", "37.7510;-122.3911;noon", "I live at, Main Street, Springfield", "a\x1b[2J,b,c"]
 )
 def test_what_may_be_no_name_of_a_column_is_not_repeated(tmp_path, line):
-    with pytest.raises(TraceError, match=r"not recognised as [a-z, ]+\.$"):
+    with pytest.raises(TraceError, match=r"not recognised as [a-z, -]+\.$"):
         read_traces(put(tmp_path, "x.csv", f"{line}\n{line}\n"))
 
 

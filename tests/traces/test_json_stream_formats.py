@@ -9,7 +9,8 @@ import pytest
 
 from hideseek.errors import UnusableFileError
 from tests.support.json_exports import CASES, READERS, SHAPES, read
-from tests.support.trace_files import SAMPLES
+from tests.support.trace_files import BYTES, CAB, CSV, GPX, PLT
+from tests.support.xml_files import KML, TCX
 
 HEAD = 1 << 16
 
@@ -61,7 +62,7 @@ def test_a_long_file_is_told_from_its_first_bytes(name, shape):
 @pytest.mark.parametrize(
     "content",
     [
-        *(text.encode() for text in SAMPLES.values()),
+        *(*(text.encode() for text in (CAB, CSV, GPX, PLT, KML, TCX)), *BYTES.values()),
         *(b"", b"[]", b"{}", b"null", b"3", b'"text"', b'{"locations": []}', b'{"locations": [{}]}', b"[[[["),
         *(b'{"name": "hideseek", "version": 3}', b'[{"id": 1, "visit": 3}]', b'{"data": [{"id": 1}], "count": 1}'),
         *(b'{"type": "Topology"}', b'{"log": {"entries": []}}', bytes(range(256)), b"\0" * 100),

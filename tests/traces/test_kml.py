@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hideseek.errors import UnusableFileError
 from hideseek.traces import kml
 from hideseek.traces.kml import looks_like_kml, read_kml
-from hideseek.traces.table import sift_blocks
-from tests.support.trace_files import GPX
+from tests.support.trace_files import GPX, sifted
 from tests.support.xml_files import KML, KML_FIX, KML_HEAD, KML_LINE, KML_STAY, KML_TAIL, KML_TRACK, KML_WAY, TCX
 
 
@@ -71,8 +70,8 @@ def test_tracks_pair_times_and_places_in_either_order():
 
 def test_what_a_track_lacks_is_a_row_that_is_counted():
     short = KML_TRACK.replace("<gx:coord>6.2 46.2 0</gx:coord>", "").replace(">6.4 46.4<", "><")
-    typed, reasons, *_ = sift_blocks([read(short)], "x", "anna")
-    assert (len(typed), reasons.total()) == (2, 2)
+    typed, skipped = sifted([read(short)])
+    assert (len(typed), skipped) == (2, 2)
 
 
 def test_a_track_whose_points_never_come_is_refused(monkeypatch):
@@ -83,8 +82,8 @@ def test_a_track_whose_points_never_come_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("time", ["", "2020", "2020-01", "noon"])
 def test_a_year_or_a_month_is_no_time(time):
-    typed, reasons, *_ = sift_blocks([read(KML_FIX.replace("2020-01-01T10:00:00Z", time))], "x", "anna")
-    assert (len(typed), reasons.total()) == (0, 1)
+    typed, skipped = sifted([read(KML_FIX.replace("2020-01-01T10:00:00Z", time))])
+    assert (len(typed), skipped) == (0, 1)
 
 
 def test_times_of_a_view_are_not_those_of_the_point():
@@ -95,8 +94,8 @@ def test_times_of_a_view_are_not_those_of_the_point():
 @pytest.mark.parametrize("place", ["", "6.5", "east,north", "6.5;46.5", "nan,nan", "400,95", "1e999,1"])
 def test_a_place_that_is_none_is_a_row_that_is_counted(place):
     if place:
-        typed, reasons, *_ = sift_blocks([read(KML_FIX.replace("6.5,46.5,400", place))], "x", "anna")
-        assert (len(typed), reasons.total()) == (0, 1)
+        typed, skipped = sifted([read(KML_FIX.replace("6.5,46.5,400", place))])
+        assert (len(typed), skipped) == (0, 1)
     else:
         assert rows(KML_FIX.replace("6.5,46.5,400", place), KML_STAY) == rows(KML_STAY)
 

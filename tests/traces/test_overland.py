@@ -12,19 +12,18 @@ from tests.support.json_exports import FEATURE, OVERLAND, read
 
 ROWS = [
     (1, 46.519, 6.566, "2024-05-06T06:14:00Z", None, 12.0, None),
-    (2, None, None, "2024-05-06T06:15:00Z", None, None, None),
-    (3, 46.52, 6.567, "2024-05-06T07:00:00Z", "2024-05-06T09:00:00Z", None, None),
+    (2, 46.52, 6.567, "2024-05-06T07:00:00Z", "2024-05-06T09:00:00Z", None, None),
 ]
 
 
-def test_fixes_visits_and_features_without_geometry_are_rows():
+def test_fixes_and_visits_are_rows_and_features_without_geometry_are_not():
     assert read("overland", OVERLAND) == ROWS
 
 
 def test_batches_may_follow_one_another():
     rows = read("overland", json.dumps(OVERLAND, indent=1) + "\n" + json.dumps(OVERLAND))
     assert [row[1:] for row in rows] == [row[1:] for row in ROWS * 2]
-    assert [row[0] for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert [row[0] for row in rows] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("end", [None, True, [], {}])
@@ -34,12 +33,17 @@ def test_a_visit_that_has_not_ended_is_a_fix(end):
     assert row[3:5] == ("2024-05-06T09:00:01Z", None)
 
 
-@pytest.mark.parametrize("wrong", [None, 3, "text", [], {}, [1], ["a", "b"], [[], {}]])
+@pytest.mark.parametrize("wrong", [3, "text", [], [1], ["a", "b"], [[], {}]])
 def test_wrong_types_are_missing_values(wrong):
     nothing = [(1, *[None] * 6)]
     assert read("overland", {"locations": [wrong]}) == nothing
     assert read("overland", {"locations": [{"geometry": wrong, "properties": wrong}]}) == nothing
     assert read("overland", {"locations": [{"geometry": {"coordinates": wrong}}]}) == nothing
+
+
+@pytest.mark.parametrize("feature", [{}, {"geometry": None}, {"type": "Feature", "properties": {"type": "note"}}])
+def test_a_feature_that_says_no_place_is_left_out(feature):
+    assert read("overland", {"locations": [feature, FEATURE]}) == ROWS[:1]
 
 
 @settings(max_examples=60)

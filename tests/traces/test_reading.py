@@ -8,6 +8,7 @@ import json
 import traceback
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 
 import pandas as pd
 import pytest
@@ -15,15 +16,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hideseek.errors import HideseekError, ParameterError, TraceError, TraceWarning
-from hideseek.traces.formats import FORMATS
+from hideseek.traces.formats import FORMATS, KNOWN
 from hideseek.traces.reading import read_traces
-from hideseek.traces.table import check_traces
+from hideseek.traces.table import COLUMNS, check_traces
 from tests.support.trace_files import (
     CAB,
     CSV,
     GPX,
     PLT,
     SAMPLES,
+    TEXTS,
     assert_valid,
     by_hand,
     pack,
@@ -51,10 +53,11 @@ def test_oldest_first_fixes_come_out_the_same(tmp_path):
 
 
 def test_every_format_gives_a_table_of_the_same_types(tmp_path):
-    tables = [read_traces(put(tmp_path, f"{name}.dat", text)) for name, text in SAMPLES.items()]
+    tables = [read_traces(put(tmp_path, f"{name}.dat", content)) for name, content in SAMPLES.items()]
     for table in tables:
         assert_valid(table)
-        assert (table.dtypes == tables[0].dtypes).all()
+        assert (table.dtypes[list(COLUMNS)] == tables[0].dtypes).all()
+        assert table.dtypes.get("finished_at", table["tracked_at"].dtype) == tables[0].dtypes["tracked_at"]
     assert len(pd.concat(tables)) == sum(map(len, tables))
 
 
@@ -64,11 +67,38 @@ def test_naming_the_format_changes_nothing(tmp_path, name):
     pd.testing.assert_frame_equal(read_traces(path), read_traces(str(path), format=name))
 
 
-@pytest.mark.parametrize(
-    ("name", "lie"), [("cabspotting", "x.csv"), ("geolife", "x.gpx"), ("gpx", "x.txt"), ("csv", "x.plt")]
-)
-def test_the_content_decides_and_not_the_extension(tmp_path, name, lie):
-    assert set(read_traces(put(tmp_path, lie, SAMPLES[name]))["user_id"]) <= {"x", "a"}
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_content_decides_and_not_the_extension(tmp_path, name):
+    assert [form for form, known in KNOWN.items() if known.looks_so(SAMPLES[name])] == [name]
+    for lie in ("x.csv", "x.gpx", "x.txt", "x.plt", "x.json", "x.parquet", "x"):
+        table = read_traces(put(tmp_path, lie, SAMPLES[name]))
+        assert table.attrs["report"].formats == {name: 1}
+        assert set(table["user_id"]) <= {"x", "a", "b"}
+
+
+def test_every_format_in_one_folder_or_archive_is_read_and_said(tmp_path):
+    for name, content in SAMPLES.items():
+        put(tmp_path, f"all/{name}.dat", content)
+    files = {f"{name}.dat": content for name, content in SAMPLES.items()}
+    folder = read_traces(tmp_path / "all")
+    assert folder.attrs["report"].formats == dict.fromkeys(sorted(FORMATS), 1)
+    for packed in (zipped(files), pack(files), gzip.compress(pack(files))):
+        table = read_traces(put(tmp_path, "packed", packed))
+        pd.testing.assert_frame_equal(table, folder)
+        assert table.attrs["report"] == folder.attrs["report"]
+    for content in SAMPLES.values():
+        alone = read_traces(put(tmp_path, "alone", content))
+        pd.testing.assert_frame_equal(read_traces(put(tmp_path, "alone", gzip.compress(content))), alone)
+
+
+@pytest.mark.parametrize(("name", "other"), list(pairwise([*FORMATS, FORMATS[0]])))
+def test_a_file_of_another_format_than_the_named_one_is_told(tmp_path, name, other):
+    put(tmp_path, "one", SAMPLES[name])
+    put(tmp_path, "two", SAMPLES[other])
+    with pytest.warns(
+        TraceWarning, match=f"1 files were passed over, the first: two: the content is {other}, not {name}"
+    ):
+        assert read_traces(tmp_path, format=name).attrs["report"].formats == {name: 1}
 
 
 def test_the_first_of_two_fixes_at_one_instant_stays(tmp_path):
@@ -85,7 +115,7 @@ def test_one_instant_of_two_users_is_no_duplicate(tmp_path):
 
 
 def test_blank_lines_carriage_returns_and_a_byte_order_mark_do_no_harm(tmp_path):
-    for name, text in SAMPLES.items():
+    for name, text in TEXTS.items():
         plain = read_traces(put(tmp_path, "same", text), format=name)
         dressed = b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode() + b"\r\n\r\n"
         pd.testing.assert_frame_equal(plain, read_traces(put(tmp_path, "same", dressed)))
@@ -316,7 +346,7 @@ FUZZ = st.one_of(
     st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),
     st.text('0123456789-+.,;:eE" \n\tTZ', max_size=200).map(str.encode),
     st.text('0123456789-+.,;:eE" \n\tTZ', max_size=100).map(lambda text: b"uid,t,x,y\n" + text.encode()),
-    *(mangled(sample.encode()) for sample in SAMPLES.values()),
+    *(mangled(sample) for sample in SAMPLES.values()),
     mangled(gzip.compress(pack({"new_a.txt": CAB}))),
     mangled(pack({"new_a.txt": CAB})),
     mangled(zipped({"new_a.txt": CAB, "b.csv": CSV})),

@@ -7,9 +7,8 @@ import io
 import pandas as pd
 import pytest
 
-from hideseek.traces.table import sift_blocks
 from hideseek.traces.tcx import looks_like_tcx, read_tcx
-from tests.support.trace_files import GPX
+from tests.support.trace_files import GPX, sifted
 from tests.support.xml_files import KML, TCX
 
 
@@ -28,7 +27,7 @@ def test_tcx_gives_the_points_of_activities_that_have_a_position():
 
 
 def test_times_become_utc_in_the_table():
-    typed, *_ = sift_blocks(read_tcx(io.BytesIO(TCX.encode())), "x", "anna")
+    typed, _ = sifted(read_tcx(io.BytesIO(TCX.encode())))
     assert typed["tracked_at"].dt.tz_convert("UTC").dt.hour.tolist() == [10, 11, 12]
 
 
@@ -51,8 +50,8 @@ def test_a_prefix_of_the_namespace_changes_nothing():
 )
 def test_a_point_that_breaks_a_rule_is_counted(old, new):
     assert old in TCX
-    typed, reasons, *_ = sift_blocks(read_tcx(io.BytesIO(TCX.replace(old, new).encode())), "x", "anna")
-    assert (len(typed), reasons.total()) == (2, 1)
+    typed, skipped = sifted(read_tcx(io.BytesIO(TCX.replace(old, new).encode())))
+    assert (len(typed), skipped) == (2, 1)
 
 
 def test_tcx_is_told_from_other_xml():

@@ -14,9 +14,10 @@ import pytest
 
 from hideseek import read_traces, synthetic_city
 from hideseek.errors import OutputError, TraceError
-from hideseek.traces import TraceWarning, delimited, gpx
+from hideseek.traces import TraceWarning, delimited, xml_points
 from hideseek.traces import user_store as spool
 from hideseek.traces.formats import FORMATS
+from hideseek.traces.table import INACCURATE
 from hideseek.traces.user_store import ROW, spooled
 from tests.support.trace_files import GPX
 
@@ -246,7 +247,7 @@ def test_however_many_rows_are_put_in_order_at_once_nothing_changes(tmp_path, mo
 
 def test_a_file_that_breaks_off_leaves_none_of_its_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(spool, "TOGETHER", 1)
-    monkeypatch.setattr(gpx, "BLOCK", 50)
+    monkeypatch.setattr(xml_points, "BLOCK", 50)
     files = {"ann.gpx": GPX, "bob.gpx": GPX[:-20], "eve.gpx": GPX}
     with spooled(lay(tmp_path, files)) as found:
         assert found.users == ["ann", "eve"]
@@ -257,9 +258,13 @@ def test_a_file_that_breaks_off_leaves_none_of_its_rows(tmp_path, monkeypatch):
 
 def test_who_has_only_inaccurate_fixes_is_listed_so(tmp_path):
     rough = "t,x,y,acc\n2020-01-01,1,2,5000\n"
-    path = lay(tmp_path, {"ann.csv": rough, "bob.csv": rough.replace("5000", "5")})
-    with spooled(path) as found:
-        assert (found.users, found.unusable) == (["bob"], {"ann": "all of its 1 fixes are too inaccurate"})
+    path = lay(tmp_path / "files", {"ann.csv": rough, "bob.csv": rough.replace("5000", "5")})
+    column = lay(tmp_path / "column", {"all.csv": "uid,t,x,y,acc\nann,2020-01-01,1,2,5000\nbob,2020-01-01,1,2,5\n"})
+    for data in (path, column):
+        with spooled(data) as found:
+            assert (found.users, found.unusable) == (["bob"], {"ann": INACCURATE})
+    with pytest.raises(TraceError, match=INACCURATE), spooled(column, accuracy=4):
+        pass
     with spooled(path, accuracy=None) as found:
         assert found.users == ["ann", "bob"]
 

@@ -23,8 +23,8 @@ def sample(request):
     return FILES[request.param]
 
 
-def rows(text: str, kind: type[Elements], block: int = 1 << 20) -> list[tuple[object, ...]]:
-    blocks = blocks_of(io.BytesIO(text.encode()), kind(), block)
+def rows(text: str, kind: type[Elements]) -> list[tuple[object, ...]]:
+    blocks = blocks_of(io.BytesIO(text.encode()), kind())
     return [tuple(row) for rows in blocks for row in rows.itertuples(name=None)]
 
 
@@ -46,12 +46,13 @@ def test_what_harms_parsers_is_refused(sample, change, why):
         rows(change(text), kind)
 
 
-def test_a_file_gives_the_same_points_whatever_its_pieces(sample):
+def test_a_file_gives_the_same_points_whatever_its_pieces(sample, monkeypatch):
     whole = rows(*sample)
     assert len(whole) > 2
     assert [row[0] for row in whole] == list(range(1, len(whole) + 1))
     for block in (1, 7, 100):
-        assert rows(*sample, block) == whole
+        monkeypatch.setattr(xml_points, "BLOCK", block)
+        assert rows(*sample) == whole
 
 
 def test_points_are_handed_over_in_tables_of_bounded_size(sample, monkeypatch):

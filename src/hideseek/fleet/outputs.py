@@ -23,12 +23,14 @@ import msgspec
 from hideseek.errors import OutputError, broken_rule
 from hideseek.fleet.folder import TOGETHER, Folder, batched
 from hideseek.fleet.job import FleetRow, Job, Result
+from hideseek.traces.reading import Options
+from hideseek.traces.sources import Source, rooted
 from hideseek.util.private_files import UNFINISHED
 
 if TYPE_CHECKING:  # takes long to import
     import pyarrow as pa
 
-SCHEMA = 3
+SCHEMA = 4
 LONGEST = 100  # characters of a user in a file name
 NAMED = 5  # users in an error
 PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
@@ -54,21 +56,25 @@ class Mark(msgspec.Struct, forbid_unknown_fields=True):
 class Outputs:
     """What a job has written, and for whom nothing is left to do."""
 
-    def __init__(self, url: str | os.PathLike[str], job: Job) -> None:
+    def __init__(self, url: str | os.PathLike[str], job: Job, reading: Options | None = None) -> None:
         self.job = job
-        self.about = msgspec.json.encode({"schema": SCHEMA, "hideseek": version("hideseek"), **asdict(job)})
+        how = asdict(reading or Options())
+        self.about = msgspec.json.encode({"schema": SCHEMA, "hideseek": version("hideseek"), **asdict(job), **how})
         self.folder = Folder(url)
 
-    def apart_from(self, data: Path) -> None:
+    def apart_from(self, data: Source) -> None:
         """Refuse a folder whose files would be read with the data, or written into it."""
-        if not self.folder.local:
+        if self.folder.local != (data.store is None) or data.store not in (None, self.folder.fs):
             return
+        names = [self.folder.path(name) for name in (ABOUT, LABELS, "codebooks", "done")]
         with self.folder.reached():
-            read = data.resolve()
-            written = [Path(self.folder.path(name)).resolve() for name in (ABOUT, LABELS, "codebooks", "done")]
+            places = [Path(place).resolve() if self.folder.local else rooted(place) for place in (data.at, *names)]
+        read, *written = places
         if any(one.is_relative_to(read) or read.is_relative_to(one) for one in written):
             rule = "a folder apart from the data: the next run would take its files for users"
-            raise broken_rule("out", "fleet", rule, f"{self.folder.root}, with data in {data}", "Give another folder.")
+            raise broken_rule(
+                "out", "fleet", rule, f"{self.folder.root}, with data in {data.shown}", "Give another folder."
+            )
 
     @contextmanager
     def taken(self) -> Iterator[None]:
@@ -102,8 +108,8 @@ class Outputs:
         differ = [name for name in theirs | ours if theirs.get(name) != ours.get(name)]
         if differ:
             got = "; ".join(
-                "sensitive places, where others are asked for"  # no error repeats their coordinates
-                if name == "sensitive"
+                f"{name} other than those asked for"  # no error repeats their coordinates
+                if name in ("sensitive", "places")
                 else f"{name} {theirs.get(name)}, where {ours.get(name)} is asked for"
                 for name in differ
             )

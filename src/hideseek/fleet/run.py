@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from hideseek.errors import TraceError
 from hideseek.fleet.engines import Engine, each_result, engine_of
 from hideseek.fleet.job import FleetRow, Job, protect
 from hideseek.fleet.outputs import LABELS, Mark, Outputs
-from hideseek.storage.sealed_file import checked_path
+from hideseek.traces.reading import checked_options
+from hideseek.traces.sources import refuse_nowhere, source_of
 from hideseek.traces.user_store import Spool, spooled
 from hideseek.util.boundary import checked
 from hideseek.util.display import counted, html_table
@@ -71,14 +72,18 @@ def run_fleet(
     out: str | os.PathLike[str],
     *,
     job: Job | None = None,
+    format: str | None = None,  # noqa: A002
+    columns: Mapping[str, str] | None = None,
+    accuracy: str | float | None = "200m",
+    one_person: bool = False,
     workers: int | None = None,
     engine: str = "joblib",
     progress: Advance | None = None,
 ) -> Fleet:
     """Learn, design and evaluate for every user of a data set, and write the codebooks and a table of labels.
 
-    Called again with the same folder and job, it does what is missing or no longer as it was written. At the end all
-    results are compared with their digests.
+    Called again with the same folder, job and way of reading, it does what is missing or no longer as it was written.
+    At the end all results are compared with their digests.
 
     Parameters
     ----------
@@ -86,6 +91,8 @@ def run_fleet(
         What :func:`hideseek.read_traces` reads; a folder, or an address that fsspec knows.
     job : Job, optional
         What to do for each user.
+    format, columns, accuracy, one_person : optional
+        How the data are read, as by :func:`hideseek.read_traces`.
     workers, engine : int, str, optional
         Processes (default: one per core); the worker backend, ``"joblib"`` or ``"dask://HOST:PORT"``.
     progress : callable, optional
@@ -113,16 +120,16 @@ def run_fleet(
     >>> run_fleet("city.csv", "protected", job=Job(grid=(2, 2), privacy=("hamming",)), workers=1).reused
     2
     """
-    source = checked_path(data, "fleet").absolute()
-    if not source.exists():
-        raise TraceError(f"There is no file or folder {source}.")
+    reading = checked_options(format, columns, accuracy, one_person, "fleet")
+    source = source_of(data, "fleet")
+    refuse_nowhere(source)
     tell = progress or (lambda *_: None)
-    outputs = Outputs(out, job or Job())
+    outputs = Outputs(out, job or Job(), reading)
     outputs.apart_from(source)
     with (
         engine_of(engine, workers) as hands,
         outputs.taken(),
-        spooled(source, progress=tell) as spool,
+        spooled(data, **asdict(reading), progress=tell) as spool,
     ):
         return protect_all(spool, outputs, hands, tell)
 

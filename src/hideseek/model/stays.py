@@ -70,17 +70,17 @@ class Stays:
 
 
 def moments_of(table: pd.DataFrame) -> Moments:
-    """The moments of checked traces; a stretch of time (``finished_at``) fills all of its own."""
+    """The moments of checked traces; a stretch of time fills all of its own, until ``finished_at``."""
     user = pd.factorize(table["user_id"].to_numpy(dtype=object), sort=True)[0].astype(np.int64)
     first = moment_of(table["tracked_at"])
-    last = moment_of(table["finished_at"]) if "finished_at" in table else first
-    repeats = last - first + 1
+    ends = table.get("finished_at", table["tracked_at"])
+    repeats = np.maximum(1, moment_of(ends - pd.Timedelta(microseconds=1)) - first + 1)
     what = f"{int(repeats.sum())} places of people in five minutes each"
     refuse_if_too_large(ROW * int(repeats.sum()), what, "Use shorter traces.", parameter="traces")
     row = np.repeat(np.arange(len(first)), repeats)
     within = np.arange(len(row)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
     points = in_space(table["latitude"].to_numpy(), table["longitude"].to_numpy())
-    columns = dict(zip("xyz", points[:, row], strict=True)) | {"visit": (repeats > 1)[row]}
+    columns = dict(zip("xyz", points[:, row], strict=True)) | {"visit": (ends > table["tracked_at"]).to_numpy()[row]}
     groups = pd.DataFrame({"user": user[row], "time": first[row] + within} | columns).groupby(["user", "time"])
     middle = groups[["x", "y", "z"]].median()
     whose, when = (middle.index.get_level_values(level).to_numpy() for level in ("user", "time"))

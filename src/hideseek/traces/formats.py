@@ -46,13 +46,11 @@ Reader = Callable[..., Iterator[pd.DataFrame]]  # of the bytes of a file
 class Format:
     """A format by what its first bytes look like, and by its reader.
 
-    ``seeks``: the reader goes back and forth in the file. A ``table`` has columns with names, and its reader takes a
-    second argument, which of them is which, or None.
+    A ``table`` has columns with names, and its reader takes a second argument, which of them is which, or None.
     """
 
     looks_so: Callable[[bytes], bool]
     read: Reader
-    seeks: bool = False
     table: bool = False
 
     def blocks(self, stream: IO[bytes], columns: Names | None = None) -> Iterator[pd.DataFrame]:
@@ -183,8 +181,8 @@ def names_in(head: bytes) -> list[str]:
 
 # the surest first: a header of a table may stand above anything
 KNOWN: Mapping[str, Format] = {
-    "parquet": Format(looks_like_parquet, read_parquet, seeks=True, table=True),
-    "arrow": Format(looks_like_arrow, read_arrow, seeks=True, table=True),
+    "parquet": Format(looks_like_parquet, read_parquet, table=True),
+    "arrow": Format(looks_like_arrow, read_arrow, table=True),
     "fit": Format(looks_like_fit, read_fit),
     "gpx": Format(looks_like_gpx, read_gpx),
     "kml": Format(looks_like_kml, read_kml),

@@ -19,7 +19,6 @@ from hideseek.traces.table import ALIASES
 FEATURE = {"type=Feature", "geometry"}
 COLLECTION = {"type=FeatureCollection", "features.item.type=Feature", "features.item.geometry"}
 TIMES = ("coordTimes", "times", "timestamps")
-ACCURACY = ("accuracy", "horizontal_accuracy")
 DEPTH = {"Point": 0, "MultiPoint": 1, "LineString": 1, "MultiLineString": 2}  # of arrays around a position
 
 
@@ -46,7 +45,7 @@ def rows_of(features: Iterable[Any]) -> Iterator[Row]:
     for feature in features:
         said = inside(feature, "properties")
         names = {name.strip().lower(): name for name in said} if isinstance(said, dict) else {}
-        accuracy = number(value_of(said, names, ACCURACY))
+        accuracy = number(value_of(said, names, ALIASES["accuracy"]))
         user = plain(value_of(said, names, ALIASES["user_id"]))
         for position, time in positions(inside(feature, "geometry"), said, names):
             yield *degrees(position), plain(time), None, accuracy, user

@@ -10,13 +10,12 @@ import pandas as pd
 
 from hideseek.traces.xml_points import Elements, blocks_of
 
-BLOCK = 1 << 20  # bytes that are parsed together
 POINTS = (["wpt"], ["trk", "trkseg", "trkpt"])
 
 
 def read_gpx(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
     """Read waypoints and the points of tracks."""
-    return blocks_of(stream, Points(), BLOCK)
+    return blocks_of(stream, Points())
 
 
 class Points(Elements):

@@ -19,9 +19,10 @@ def looks_like_overland(head: bytes) -> bool:
 
 
 def read_overland(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
-    """Read the fixes and visits of one or more batches; a feature without geometry is a row without degrees.
+    """Read the fixes and visits of one or more batches.
 
-    A visit is a stretch of time once its departure is known.
+    A feature without geometry, such as a note, says no place and is left out. A visit is a stretch of time once its
+    departure is known.
     """
     return blocks_of(rows_of(elements(pieces_of(stream), "Overland", ("locations",))))
 
@@ -29,6 +30,8 @@ def read_overland(stream: IO[bytes]) -> Iterator[pd.DataFrame]:
 def rows_of(features: Iterable[Any]) -> Iterator[Row]:
     """The fixes and visits of all features."""
     for feature in features:
+        if isinstance(feature, dict) and feature.get("geometry") is None:
+            continue
         said = inside(feature, "properties")
         start, end = plain(inside(said, "arrival_date")), plain(inside(said, "departure_date"))
         if start is None or end is None:

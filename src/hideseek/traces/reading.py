@@ -7,7 +7,6 @@ stands there, which may be a true location.
 
 from __future__ import annotations
 
-import io
 import os
 import warnings
 from collections import Counter
@@ -24,7 +23,6 @@ from hideseek.traces.archives import DAMAGE, HEAD, forward, legible
 from hideseek.traces.formats import FORMATS, KNOWN, not_recognised, recognise
 from hideseek.traces.sources import Found, Source, files_in, source_of
 from hideseek.traces.table import SWAPPED, Names, Tally, checked_columns, in_order, joined, sift_blocks
-from hideseek.traces.text import whole
 from hideseek.traces.users import Named, told_apart, user_of
 from hideseek.util.boundary import checked
 from hideseek.util.lengths import metres
@@ -298,8 +296,6 @@ def recognised(found: Found, options: Options) -> tuple[str, IO[bytes]]:
         stream.seek(0)
     else:
         stream = forward(head, stream)
-        if KNOWN[form].seeks:
-            stream = io.BytesIO(whole(stream))
     return form, stream
 
 

@@ -39,7 +39,7 @@ PLACE = "the path of a file or folder, or one address that fsspec knows"
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """An input: how messages show it, where it lies, and if not here, in which ``store`` and ``at`` what name."""
+    """An input: how messages show it, where it lies ``at`` what name, and if not here, in which ``store``."""
 
     shown: str
     root: PurePath
@@ -86,7 +86,17 @@ def source_of(path: str | os.PathLike[str], owner: str) -> Source:
         whole = Path(path).absolute()
     except TypeError:
         raise broken_rule("path", owner, PLACE, repr(path)) from None
-    return Source(str(whole), whole)
+    return Source(str(whole), whole, at=str(whole))
+
+
+def refuse_nowhere(source: Source) -> None:
+    """Refuse an input that is not there before anything is done for it."""
+    try:
+        there = Path(source.root).exists() if source.store is None else source.store.exists(source.at)
+    except Exception as error:  # each store has errors of its own
+        raise TraceError(f"{source.shown} cannot be read: {told(error)}") from error
+    if not there:
+        raise TraceError(f"There is no file or folder {source.shown}.")
 
 
 def files_in(source: Source) -> Iterator[Found]:

@@ -36,6 +36,7 @@ Names = Mapping[str, str]  # by what name a file calls a column of ours
 KEYS = {"time": "tracked_at", "user": "user_id", "end": FINISHED} | {column: column for column in ALIASES}
 LONGEST_NAME = 40  # characters of a column's that a message repeats
 CUT = "row must be of as many fields as its format has"
+INACCURATE = "accuracy must be as good as was asked for"
 SWAPPED = "latitude and longitude look swapped"
 OFFSET = re.compile(r"([-+])(\d\d):?(\d\d)?$")  # at the end of a time, which may be shorter than six characters
 # No two parts in a row can match the same character: a line that is no point is given up in linear time
@@ -253,8 +254,8 @@ class Tally:
     """What was counted in some rows; ``+`` is for the rows after them.
 
     ``reasons`` counts rows by the rule they break, ``first_skipped`` says where the first of them stands and which
-    rule that is, ``refused`` has a rule for every user with such a row. ``read`` are the good ones, between the
-    microseconds of ``span``. Their user is ``named`` by the path, unless the rows say who it is.
+    rule that is, ``refused`` has a rule for every user with such a row or an inaccurate one. ``read`` are the good
+    ones, between the microseconds of ``span``. Their user is ``named`` by the path, unless the rows say who it is.
     """
 
     read: int = 0
@@ -309,10 +310,12 @@ def sift_blocks(
         out_of_range = int(swapped(typed).sum())
         if len(bad):
             typed = typed[(broken == "")[broken != CUT]]
-        good = len(typed)
+        good, refused = len(typed), dict[str, str]()
         if accuracy is not None and "accuracy" in rows:
             metres = numbers_of(rows["accuracy"] if good == len(rows) else rows["accuracy"][broken == ""])
-            typed = typed[~((metres > accuracy) | (metres < 0))]  # a phone says -1 where it does not know its place
+            rough = (metres > accuracy) | (metres < 0)  # a phone says -1 where it does not know its place
+            refused = dict.fromkeys(typed["user_id"][rough].unique(), INACCURATE)
+            typed = typed[~rough]
         new = bad[~rows["user_id"].iloc[bad].duplicated().to_numpy()]
         whose = names_of(rows["user_id"].iloc[new]).fillna("")
         moments = typed["tracked_at"].dt.tz_localize(None).to_numpy().astype("int64")
@@ -324,7 +327,7 @@ def sift_blocks(
             reasons=Counter(broken[bad]),
             offsets=times.offsets,
             first_skipped=f"{label}, {rows.index.name} {rows.index[bad[0]]}: {broken[bad[0]]}" if len(bad) else "",
-            refused=dict(zip(whose, broken[new], strict=True)),
+            refused=refused | dict(zip(whose, broken[new], strict=True)),
             named=named,
             span=(int(moments.min()), int(moments.max())) if len(moments) else None,
         )

@@ -119,8 +119,7 @@ def spooled(
             for key, stretches in own.items():
                 blocks.setdefault(key, []).extend(stretches)
             if not own and not tally.refused:
-                few = f"all of its {tally.inaccurate} fixes are too inaccurate" if tally.inaccurate else NO_ROWS
-                troubles[found.path] = trouble or few
+                troubles[found.path] = trouble or NO_ROWS
             troubles |= {found.path if tally.named else user: reason for user, reason in tally.refused.items()}
             total += tally
             if progress is not None:

@@ -73,7 +73,7 @@ class Elements:
         raise self.malformed("it declares a document type")
 
 
-def blocks_of(stream: IO[bytes], elements: Elements, block: int = BLOCK) -> Iterator[pd.DataFrame]:
+def blocks_of(stream: IO[bytes], elements: Elements) -> Iterator[pd.DataFrame]:
     """Read the points that ``elements`` hears of, as many at a time as a piece of the file has."""
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
@@ -82,7 +82,7 @@ def blocks_of(stream: IO[bytes], elements: Elements, block: int = BLOCK) -> Iter
     parser.CharacterDataHandler = elements.said
     fed, count, piece = 0, 0, b" "
     while piece:
-        piece = stream.read(block)
+        piece = stream.read(BLOCK)
         try:
             parser.Parse(piece, not piece)
         except expat.ExpatError as error:
