@@ -71,7 +71,9 @@ def test_tracks_lie_under_places_and_a_label_beside_them(run, files, tmp_path):
     ],
 )
 def test_what_cannot_be_mapped_is_told_and_nothing_is_written(run, files, tmp_path, words, message):
-    (tmp_path / "broken.json").write_text('{"smoother": "x", "intervals": [], "hit_rates": {}}')
+    (tmp_path / "broken.json").write_text(
+        '{"window": 1, "smoother": "x", "viterbi": 1, "intervals": [], "hit_rates": {}}'
+    )
     status, _, err = run(*words)
     assert status == 2
     assert message in " ".join(err.split())

@@ -57,15 +57,14 @@ def test_several_files_of_one_person_are_joined(run, tmp_path):
     (tmp_path / "days").mkdir()
     for day, part in one.groupby(one["tracked_at"].dt.date):
         part.to_csv(tmp_path / "days" / f"{day}.csv", index=False)
-    assert len(list((tmp_path / "days").iterdir())) == 2
     status, out, err = run("learn", "days", "--grid", "6x6", "--json")
     assert status == 0, err
     assert json.loads(out)["user"] == "days"
-    for day, name in zip(sorted((tmp_path / "days").iterdir()), ("ann", "bob"), strict=True):
+    for day, name in zip(sorted((tmp_path / "days").iterdir()), ("ann", "bob", "eve", "joe"), strict=True):
         day.rename(day.with_stem(name))
     status, out, err = run("learn", "days", "--grid", "6x6", "--out", "q.json", "--json")
     assert status == 0, err
-    assert json.loads(out)["user"] in ("ann", "bob")
+    assert json.loads(out)["user"] in ("ann", "bob", "eve", "joe")
     assert "told apart by file name" in err
     assert run("learn", "days", "--one-person", "--grid", "6x6", "--out", "r.json", "--json")[0] == 0
     joined = load_profile("profile.json").transition

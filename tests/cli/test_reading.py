@@ -32,7 +32,7 @@ def help_of(run, command):
 def test_the_reading_options_and_their_help_are_everywhere_the_same(run):
     told = {command: help_of(run, command)["Reading traces"] for command in READ}
     assert len(set(told.values())) == 1
-    shown = re.findall(r"(?<![\w-])(--[a-z0-9-]+)  *(?=[A-Z0-9])", told["learn"])
+    shown = re.findall(r"(?<![\w-])(--[a-z0-9-]+)  *(?=[A-Z0-9]|time=)", told["learn"])
     assert [name for name in shown if name in names_of(one.name for one in fields(Reading)).split(", ")] == [
         names_of([one.name]) for one in fields(Reading)
     ]

@@ -41,9 +41,10 @@ def test_plots_and_texts_have_the_units_of_the_metrics():
     solution, curve = solve(game), trade_off(game)
     assert solution.plot().get_title("left") == f"Privacy {solution.privacy:.4g} m, of at most {solution.bound:.4g} m"
     axes = curve.plot()
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("quality loss allowed (m²)", "privacy (m)")
-    assert f"quality loss {solution.quality_loss:.6g} of {game.budget:.6g} m²" in repr(solution)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("quality loss allowed (m, root mean square)", "privacy (m)")
+    metres = f"quality loss {solution.quality_loss**0.5:.6g} of {game.budget**0.5:.6g} m (root mean square)"
+    assert metres in repr(solution)
     assert f"prior risk {game.prior_risk:.6g} m" in repr(game)
     assert repr(curve).splitlines()[0].endswith(" m")
     metres = distance(places)
-    assert Game.from_prior([0.5, 0.3, 0.2], privacy=metres, quality="hamming", budget=1).privacy_unit == "m"
+    assert Game.from_prior([0.5, 0.3, 0.2], privacy=metres, quality="hamming", budget=1).units == ("m", "")

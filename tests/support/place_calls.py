@@ -7,13 +7,17 @@ import pandas as pd
 import hideseek as hs
 
 
-def place_calls(traces: pd.DataFrame, regions: hs.Grid) -> dict[str, tuple]:
+def place_calls(traces: pd.DataFrame, regions: hs.Grid, metric: hs.metrics.Metric) -> dict[str, tuple]:
     """By name: the function or method, and what it takes."""
     home = hs.model.Disc("home", latitude=46.5, longitude=6.5, radius=150.0)
     stays = hs.model.StayMap((home,), ((1, 0, 0),))
     point = {"latitude": [46.52], "longitude": [6.57]}
     return {
         "Disc": (hs.model.Disc, {"name": "home", "latitude": 46.5, "longitude": 6.5, "radius": 150.0}),
+        "SensitivePlace": (
+            hs.metrics.SensitivePlace,
+            {"name": "x", "latitude": 0.0, "longitude": 0.0, "weight": 2.0, "radius": 5.0},
+        ),
         "StayMap": (hs.model.StayMap, {"discs": (home,), "tiles": ((1, 0, 0),), "kept": (0,)}),
         "StayMap.keep": (stays.keep, {"places": [0]}),
         "StayMap.locate": (stays.locate, point),
@@ -26,4 +30,6 @@ def place_calls(traces: pd.DataFrame, regions: hs.Grid) -> dict[str, tuple]:
             hs.model.places_of,
             {"traces": traces, "about": 30, "finest": 150.0, "timezone": None, "sensitive": ()},
         ),
+        "sensitive_place": (hs.metrics.sensitive_place, {"text": "x=0,0"}),
+        "sensitive_to": (hs.metrics.sensitive_to, {"metric": metric, "regions": regions, "places": ()}),
     }

@@ -147,7 +147,7 @@ def calls(folder):
         "Job": (
             hs.fleet.Job,
             {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min", "memory": 1, "gaps": 1}
-            | {"cell": None, "h3": None, "places": None}
+            | {"cell": None, "h3": None, "places": None, "about": None}
             | {"privacy": ("hamming",), "quality": "squared", "budgets": ("20%",), "sensitive": ()},
         ),
         "LiveDevice": (
@@ -316,13 +316,7 @@ def calls(folder):
         ),
         "save_plan": (hs.save_plan, {"game": t.repeated, "planner": t.planner, "path": plan}),
         "save_profile": (hs.save_profile, {"profile": t.profile, "path": file}),
-        "SensitivePlace": (
-            hs.metrics.SensitivePlace,
-            {"name": "x", "latitude": 0.0, "longitude": 0.0, "weight": 2.0, "radius": 5.0},
-        ),
         "sensitive": (hs.metrics.sensitive, {"metric": t.metric, "weights": {0: 2.0}}),
-        "sensitive_place": (hs.metrics.sensitive_place, {"text": "x=0,0"}),
-        "sensitive_to": (hs.metrics.sensitive_to, {"metric": t.metric, "regions": t.places, "places": ()}),
         "sensitive_transitions": (
             hs.metrics.sensitive_transitions,
             {"metric": t.metric, "transitions": {(0, 1): 2.0}, "entering": {0: 2.0}, "leaving": {0: 2.0}},
@@ -413,7 +407,7 @@ def calls(folder):
         "baselines.truth": (baselines.truth, {"game": t.game}),
         "baselines.uniform_squares": (baselines.uniform_squares, {"points": points, "half_side": 50.0}),
         "baselines.with_distortion": (baselines.with_distortion, {"setting": t.setting, "epsilon": 0.01}),
-    } | place_calls(TRACES, t.grid)
+    } | place_calls(TRACES, t.grid, t.metric)
 
 
 def public():

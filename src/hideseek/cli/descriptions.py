@@ -332,7 +332,8 @@ def label_facts(label: Label) -> dict[str, object]:
 def stage_rows(codebook: Codebook) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The stages of a codebook, computed again: a header, and one row per stage."""
     d_p, d_q = codebook.privacy.unit, codebook.quality.unit
-    privacy, loss = bracketed("privacy", unit_words(d_p)), bracketed("worst loss", unit_words(d_q))
+    # in a terminal of 80 columns there is no room to say that the losses are root mean squares; the words above do
+    privacy, loss = (bracketed(name, unit.removesuffix("²")) for name, unit in (("privacy", d_p), ("worst loss", d_q)))
     header = ("stage", "histories", privacy, "no table exceeds", loss)
     return header, [
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import product
 
 import msgspec
@@ -38,9 +38,10 @@ class Job:
 
     Parameters
     ----------
-    grid, cell, h3, places : (int, int), str, int, Places, optional
+    grid, cell, h3, places, about : (int, int), str, int, Places, int, optional
         How the map is cut into places, in one of these ways: a grid of rows and columns, square cells of a size such
-        as ``"500m"``, H3 hexagons of a resolution, or given places; a grid of 10 x 25 if nothing is said.
+        as ``"500m"``, H3 hexagons of a resolution, given places, or about so many by the stays and ways of each user;
+        30 of these if nothing is said.
     box : (float, float, float, float), optional
         South, north, west and east of a grid or of cells, in degrees; around each user's own fixes if not given.
     step : str
@@ -78,6 +79,7 @@ class Job:
     box: tuple[float, float, float, float] | None = None
     h3: int | None = None
     places: Places | None = None
+    about: int | None = None
     step: str = STEP
     memory: int = 1
     gaps: int = 1
@@ -109,7 +111,8 @@ class Job:
     @property
     def choice(self) -> RegionChoice:
         """How the map of every user is cut into places."""
-        return RegionChoice(grid=self.grid, cell=self.cell, box=self.box, h3=self.h3, places=self.places)
+        named = {one.name: getattr(self, one.name) for one in fields(RegionChoice)}
+        return RegionChoice(**named)
 
     @property
     def designs(self) -> tuple[tuple[str, str], ...]:
@@ -205,7 +208,8 @@ def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
     """The designs of a user, one after the other."""
     row = FleetRow(user=user, fixes=len(traces))
     try:
-        profile = MarkovProfile.fit(traces, job.choice.regions(traces), step=job.step)
+        areas = [sensitive_place(text) for text in job.sensitive]
+        profile = MarkovProfile.fit(traces, job.choice.regions(traces, sensitive=areas), step=job.step)
     except Exception as error:  # noqa: BLE001
         yield msgspec.structs.replace(row, reason=reason_of(error)), b""
         return
