@@ -32,4 +32,8 @@ def place_calls(traces: pd.DataFrame, regions: hs.Grid, metric: hs.metrics.Metri
         ),
         "sensitive_place": (hs.metrics.sensitive_place, {"text": "x=0,0"}),
         "sensitive_to": (hs.metrics.sensitive_to, {"metric": metric, "regions": regions, "places": ()}),
+        "sensitive_transitions": (
+            hs.metrics.sensitive_transitions,
+            {"metric": metric, "transitions": {(0, 1): 2.0}, "entering": {0: 2.0}, "leaving": {0: 2.0}},
+        ),
     }

@@ -317,10 +317,6 @@ def calls(folder):
         "save_plan": (hs.save_plan, {"game": t.repeated, "planner": t.planner, "path": plan}),
         "save_profile": (hs.save_profile, {"profile": t.profile, "path": file}),
         "sensitive": (hs.metrics.sensitive, {"metric": t.metric, "weights": {0: 2.0}}),
-        "sensitive_transitions": (
-            hs.metrics.sensitive_transitions,
-            {"metric": t.metric, "transitions": {(0, 1): 2.0}, "entering": {0: 2.0}, "leaving": {0: 2.0}},
-        ),
         "solve": (
             hs.solve,
             {"game": t.game, "method": "auto", "progress": None, "start": None, "radius": None, "hardware": None}
