@@ -247,7 +247,7 @@ def with_releases(
             ("release is the truth", percent(found.table[place, place])),
             ("mean displacement", in_metres(moved[place])),
             ("quality lost", amount(found.loss[place], quality)),
-            ("adversary errs by", amount(found.error[place], privacy)),
+            ("expected error of the adversary", amount(found.error[place], privacy)),
         ]
         if found.right is not None:
             own.append(("adversary guesses right", percent(found.right[place])))
