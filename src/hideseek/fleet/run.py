@@ -117,20 +117,14 @@ def run_fleet(
     (2, 2, 0)
     >>> found.to_frame()["codebook"].tolist()
     ['codebooks/hamming-20%/person-000.hideseek', 'codebooks/hamming-20%/person-001.hideseek']
-    >>> run_fleet("city.csv", "protected", job=Job(grid=(2, 2), privacy=("hamming",)), workers=1).reused
-    2
     """
     reading = checked_options(format, columns, accuracy, one_person, "fleet")
-    source = source_of(data, "fleet")
-    refuse_nowhere(source)
+    refuse_nowhere(source := source_of(data, "fleet"))
     tell = progress or (lambda *_: None)
     outputs = Outputs(out, job or Job(), reading)
     outputs.apart_from(source)
-    with (
-        engine_of(engine, workers) as hands,
-        outputs.taken(),
-        spooled(data, **asdict(reading), progress=tell) as spool,
-    ):
+    read = spooled(data, **asdict(reading), progress=tell)
+    with engine_of(engine, workers) as hands, outputs.taken(), read as spool:
         return protect_all(spool, outputs, hands, tell)
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 from hideseek.errors import TraceError, UnusableFileError, broken_rule
 from hideseek.errors import TraceWarning as TraceWarning
-from hideseek.traces.archives import DAMAGE, HEAD, forward, legible
+from hideseek.traces.archives import DAMAGE, HEAD, forward, legible, without_gz
 from hideseek.traces.formats import FORMATS, KNOWN, not_recognised, recognise
 from hideseek.traces.sources import Found, Source, files_in, source_of
 from hideseek.traces.table import SWAPPED, Names, Tally, checked_columns, in_order, joined, sift_blocks
@@ -237,8 +237,9 @@ def users_of(
     if options.one_person:
         return {file.path: source.name for file in named}, "one person"
     root = PurePath(legible(str(source.root)))
-    inside = any(root == file.path or root in file.path.parents for file in named)  # not so in an archive
-    return told_apart(named, taken, root=root if inside else PurePath(), name=source.name)
+    above = {folder for file in named for folder in (file.path, *file.path.parents)}
+    roots = (root, root.parent / without_gz(root.name), PurePath())  # the last in an archive, where all begins anew
+    return told_apart(named, taken, root=next(way for way in roots if way in above or not way.parts), name=source.name)
 
 
 def each_file(source: Source, options: Options) -> Iterator[FileRead]:

@@ -25,9 +25,10 @@ WORD = (
 WHEN = re.compile(rf"(?:{WORD}[-_. ]?)?(?:{DAY})(?:{CLOCK})?(?:[-_. ]{WORD})?", re.I)
 PERIOD = re.compile(f"{YEAR}|{DAY}", re.I)
 NUMBER = re.compile(rf"(?:{WORD}[-_. ]?)?\(?\d+\)?", re.I)
-# what Google and Strava call the files and folders of anybody
+# what Google, Strava and KMZ archives call the files and folders of anybody
 EXPORT = re.compile(
-    r"records|timeline(?: edits)?|location[- ]history(?: \(timeline\))?|semantic location history|takeout|activities",
+    r"records|timeline(?: edits)?|location[- ]history(?: \(timeline\))?|semantic location history|takeout"
+    r"|activities|doc",
     re.I,
 )
 
