@@ -1,4 +1,4 @@
-"""The pages name what exists: packages, functions, formats, options, words of the glossary, the picture of the layers."""
+"""The pages name what exists: packages, functions, formats, options, words, the picture of the layers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.support.timeline_generator import write_timeline
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 TERMS = """Place Fix Accuracy Visit_(stretch) Stay Place_of_a_person Sensitive_place Displacement Step Access Release
-Exposed_history Gap_(missed_accesses) Budget Saturating_budget Prior_risk Optimality_gap Window Filter Smoother Predictor
-Stage Codebook Plan Ceiling Kept"""
+Exposed_history Gap_(missed_accesses) Budget Saturating_budget Prior_risk Optimality_gap Window Filter Smoother
+Predictor Stage Codebook Plan Ceiling Kept"""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
