@@ -1,20 +1,27 @@
-"""The pages name what exists: packages, modules and functions, the words of the glossary, the picture of the layers."""
+"""The pages name what exists: packages, functions, formats, options, words, the picture of the layers."""
 
 from __future__ import annotations
 
 import re
 import runpy
+import shlex
+from dataclasses import fields
 from functools import reduce
 from pathlib import Path
 
 import pytest
 
 import hideseek
+from hideseek.cli.reading import Reading, names_of
+from hideseek.traces.formats import FORMATS
+from hideseek.traces.table import ALIASES, KEYS
+from tests.support.timeline_generator import write_timeline
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-TERMS = """Place Step Access Release Exposed_history Gap_(missed_accesses) Budget Saturating_budget Prior_risk
-Optimality_gap Window Filter Smoother Predictor Stage Codebook Plan Ceiling Kept"""
+TERMS = """Place Fix Accuracy Visit_(stretch) Stay Place_of_a_person Sensitive_place Displacement Step Access Release
+Exposed_history Gap_(missed_accesses) Budget Saturating_budget Prior_risk Optimality_gap Window Filter Smoother
+Predictor Stage Codebook Plan Ceiling Kept"""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -44,3 +51,39 @@ def test_the_glossary_explains_each_term_once():
 def test_the_picture_shows_the_layers_that_are_checked():
     drawing = runpy.run_path(str(ROOT / "docs" / "draw_architecture.py"))
     assert drawing["PICTURE"].read_text() == drawing["picture"](), "run python docs/draw_architecture.py"
+
+
+def test_your_data_tells_of_every_format_and_every_name_of_a_column():
+    page = (ROOT / "docs" / "data.md").read_text()
+    rows = {row.split("`")[1]: row for row in page.splitlines() if row.startswith("| `")}
+    assert set(FORMATS) <= set(rows)
+    told = {KEYS[key]: re.findall(r"`(\w+)`", rows[key].split("|")[-2]) for key in KEYS if key in rows}
+    assert told == {column: list(names) for column, names in ALIASES.items()}
+
+
+@pytest.mark.parametrize("option", [names_of([each.name]) for each in fields(Reading)])
+def test_the_pages_explain_every_option_for_reading_traces(option):
+    for page in ("command-line.md", "data.md"):
+        if page == "data.md" and option == "--step":  # of time, not of the data
+            continue
+        assert re.search(rf"`{option}\b(?!-)", (ROOT / "docs" / page).read_text()), page
+
+
+def test_the_first_commands_of_the_readme_run_from_a_timeline(run, tmp_path):
+    blocks = re.findall(r"^```\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+    commands = next(block for block in blocks if "Timeline.json" in block).splitlines()
+    with (tmp_path / "Timeline.json").open("wb") as file:
+        write_timeline(file, days=8)
+    for command in commands:
+        program, *words = shlex.split(command, comments=True)
+        assert program == "hideseek"
+        status, _, told = run(*words)
+        assert status == 0, told
+    assert (tmp_path / "map.html").stat().st_size > 0
+
+
+def test_the_synthetic_person_of_the_readme_can_be_learned(run):
+    (code,) = re.findall(r'^python -c "(.*)"$', (ROOT / "README.md").read_text(), re.M)
+    assert run("learn", "city.csv")[0] == 2
+    exec(code)
+    assert run("learn", "city.csv")[0] == 0
