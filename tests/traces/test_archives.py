@@ -113,7 +113,7 @@ TAKEOUT = {
 
 
 def test_a_zip_is_read_with_its_folders_and_one_export_is_one_person(tmp_path):
-    with pytest.warns(TraceWarning, match=r"1 files were passed over, the first: Takeout/archive_browser\.html"):
+    with pytest.warns(TraceWarning, match=r"files passed over: 1, the first: Takeout/archive_browser\.html"):
         table = read_traces(put(tmp_path, "takeout-1.zip", zipped(TAKEOUT)))
     assert_valid(table)
     assert table["tracked_at"].dt.year.tolist() == [2019, 2020, 2021]

@@ -96,7 +96,7 @@ def test_a_file_of_another_format_than_the_named_one_is_told(tmp_path, name, oth
     put(tmp_path, "one", SAMPLES[name])
     put(tmp_path, "two", SAMPLES[other])
     with pytest.warns(
-        TraceWarning, match=f"1 files were passed over, the first: two: the content is {other}, not {name}"
+        TraceWarning, match=f"files passed over: 1, the first: two: the content is {other}, not {name}"
     ):
         assert read_traces(tmp_path, format=name).attrs["report"].formats == {name: 1}
 
@@ -255,7 +255,7 @@ def test_all_formats_of_a_folder_are_read_and_the_rest_is_passed_over(tmp_path):
     put(tmp_path, ".hidden", CAB)
     put(tmp_path, ".git/config", CAB)
     put(tmp_path, "README.md", "about")
-    with pytest.warns(TraceWarning, match=rf"^2 files were passed over, the first: c\.bin: {UNKNOWN}"):
+    with pytest.warns(TraceWarning, match=rf"^files passed over: 2, the first: c\.bin: {UNKNOWN}"):
         table = read_traces(tmp_path)
     assert_valid(table)
     report = table.attrs["report"]
@@ -400,7 +400,7 @@ def test_an_accuracy_that_is_no_length_breaks_a_rule(tmp_path, accuracy):
 
 def test_a_file_of_which_no_fix_is_accurate_says_so(tmp_path):
     path = put(tmp_path, "a.csv", "t,x,y,acc\n2020-01-01,1,2,9000\n")
-    with pytest.raises(TraceError, match="all of 1 fixes are too inaccurate"):
+    with pytest.raises(TraceError, match="all fixes are too inaccurate: 1"):
         read_traces(path)
 
 
@@ -409,7 +409,7 @@ def test_times_without_offset_are_counted_and_the_others_tell_theirs(tmp_path):
     text = "t,x,y\n" + "".join(f"{stamp},1,2\n" for stamp in stamps)
     report = read_traces(put(tmp_path, "a.csv", text)).attrs["report"]
     assert (report.without_offset, report.utc_offset) == (1, 345)
-    assert report.notes == ("1 times have no offset and were read as UTC",)
+    assert report.notes == ("times without an offset, read as UTC: 1",)
 
 
 @pytest.mark.parametrize("zone", ["Z", "+00:00", "-0000"])

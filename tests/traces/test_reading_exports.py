@@ -27,7 +27,7 @@ TAKEOUT = {
     f"{HISTORY}/Semantic Location History/2022/2022_JANUARY.json": SEMANTIC,
     "Takeout/archive_browser.html": "<html></html>",
 }
-PASSED_OVER = rf"^1 files were passed over, the first: Takeout/archive_browser\.html: not recognised as {FORMATS[0]}"
+PASSED_OVER = rf"^files passed over: 1, the first: Takeout/archive_browser\.html: not recognised as {FORMATS[0]}"
 
 
 def test_a_takeout_is_one_person_whose_visits_and_fixes_are_read(tmp_path):
@@ -47,7 +47,7 @@ def test_a_takeout_is_one_person_whose_visits_and_fixes_are_read(tmp_path):
 def test_two_takeouts_in_a_folder_are_two_people(tmp_path):
     for who in ("ann", "bob"):
         put(tmp_path, f"data/{who}.zip", zipped(TAKEOUT))
-    with pytest.warns(TraceWarning, match="2 files were passed over"):
+    with pytest.warns(TraceWarning, match="files passed over: 2"):
         assert set(read_traces(tmp_path / "data")["user_id"]) == {"ann", "bob"}
 
 

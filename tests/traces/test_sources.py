@@ -90,7 +90,7 @@ def test_a_damaged_archive_in_a_folder_is_told_and_stops_nobody(tmp_path):
     put(tmp_path, "bad.csv.gz", gzipped(CSV * 50)[:-20])
     put(tmp_path, "bad.zip", zipped({"new_eve.txt": CAB})[:-30])
     put(tmp_path, "bad.tar", pack({"new_eve.txt": CAB * 99})[:2000])
-    with pytest.warns(TraceWarning, match="files were passed over"):
+    with pytest.warns(TraceWarning, match="files passed over"):
         table = read_traces(tmp_path)
     assert set(table["user_id"]) == {"ann"}
     told = {said.split(":")[0].split("/")[0] for said in table.attrs["report"].skipped_files}

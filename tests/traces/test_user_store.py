@@ -169,7 +169,7 @@ def test_a_file_that_cannot_be_opened_does_not_stop_the_others(tmp_path, monkeyp
     monkeypatch.setattr(Path, "open", refusing)
     with spooled(root) as spool:
         assert (spool.users, spool.unusable) == (["a"], {"b": "it cannot be opened: Permission denied"})
-    with pytest.warns(match=r"1 files were passed over, the first: new_b\.txt: it cannot be opened: Permission denied"):
+    with pytest.warns(match=r"files passed over: 1, the first: new_b\.txt: it cannot be opened: Permission denied"):
         assert set(read_traces(root)["user_id"]) == {"a"}
 
 

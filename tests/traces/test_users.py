@@ -131,7 +131,7 @@ def test_junk_that_repeats_tells_nothing_of_the_users(tmp_path):
         put(tmp_path, name, as_csv(1))
     for folder in ("north", "south"):
         put(tmp_path, f"{folder}/desktop.ini", "[.ShellClassInfo]\n")
-    with pytest.warns(TraceWarning, match="2 files were passed over"):
+    with pytest.warns(TraceWarning, match="files passed over: 2"):
         assert set(read_traces(tmp_path)["user_id"]) == {"ann", "bob", "eve"}
 
 

@@ -59,8 +59,8 @@ class ReadReport:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the results should know, though nothing is wrong with the input."""
         notes = {
-            f"{self.inaccurate} fixes are too inaccurate and were left out": self.inaccurate,
-            f"{self.without_offset} times have no offset and were read as UTC": self.without_offset,
+            f"fixes left out as too inaccurate: {self.inaccurate}": self.inaccurate,
+            f"times without an offset, read as UTC: {self.without_offset}": self.without_offset,
         }
         return tuple(note for note, count in notes.items() if count)
 
@@ -188,7 +188,7 @@ def whole_of(source: Source, options: Options) -> tuple[pd.DataFrame, str]:
         first = f"{tally.first_skipped}{f' ({SWAPPED})' * tally.looks_swapped}"
         troubles.append(f"{tally.skipped} of {tally.read + tally.skipped} rows could not be read, the first: {first}")
     if passed_over:
-        troubles.append(f"{len(passed_over)} files were passed over, the first: {passed_over[0]}")
+        troubles.append(f"files passed over: {len(passed_over)}, the first: {passed_over[0]}")
     return table, "; ".join(troubles) + "." * bool(troubles)
 
 
@@ -210,7 +210,7 @@ def nothing_in(source: Source, tally: Tally, passed_over: str) -> TraceError:
     """The error for an input without a good row."""
     why = tally.first_skipped or passed_over
     if not why:
-        why = f"all of {tally.inaccurate} fixes are too inaccurate" if tally.inaccurate else "no rows"
+        why = f"all fixes are too inaccurate: {tally.inaccurate}" if tally.inaccurate else "no rows"
     return TraceError(f"Nothing to read in {source.shown}: {why}{f'; {SWAPPED}' * tally.looks_swapped}.")
 
 
