@@ -123,8 +123,7 @@ def run_fleet(
     tell = progress or (lambda *_: None)
     outputs = Outputs(out, job or Job(), reading)
     outputs.apart_from(source)
-    read = spooled(data, **asdict(reading), progress=tell)
-    with engine_of(engine, workers) as hands, outputs.taken(), read as spool:
+    with engine_of(engine, workers) as hands, outputs.taken(), spooled(data, **asdict(reading), progress=tell) as spool:
         return protect_all(spool, outputs, hands, tell)
 
 
