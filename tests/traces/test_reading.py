@@ -95,9 +95,7 @@ def test_every_format_in_one_folder_or_archive_is_read_and_said(tmp_path):
 def test_a_file_of_another_format_than_the_named_one_is_told(tmp_path, name, other):
     put(tmp_path, "one", SAMPLES[name])
     put(tmp_path, "two", SAMPLES[other])
-    with pytest.warns(
-        TraceWarning, match=f"files passed over: 1, the first: two: the content is {other}, not {name}"
-    ):
+    with pytest.warns(TraceWarning, match=f"files passed over: 1, the first: two: the content is {other}, not {name}"):
         assert read_traces(tmp_path, format=name).attrs["report"].formats == {name: 1}
 
 
