@@ -50,7 +50,7 @@ def test_no_second_solve_buys_more_than_a_price_says(privacy, quality, budgets):
         name, words = price_words(solve(game), game)
         step = {"squared": (game.budget**0.5 + 100) ** 2, "euclid": game.budget + 100, "hamming": game.budget + 0.01}
         assert name.startswith("one percentage point" if quality == "hamming" else "100 m more displacement")
-        said = float(re.search(r"about (\S+)", words)[1])
+        said = float(re.search(r"at most (\S+)", words)[1])
         unit = game.units[0]
         bought = shown(solve(game.with_budget(step[quality])).privacy, unit) - shown(solve(game).privacy, unit)
         assert bought <= said * 1.005 + 1e-6  # three digits are shown
@@ -62,9 +62,9 @@ def test_a_price_is_what_is_bought_where_the_curve_has_no_corner_on_the_way():
     game = Game(
         [[0, away / 2], [away / 2, 0]], [[0, away**2 / 2], [away**2 / 2, 0]], budget=500.0**2, units=("m", "m²")
     )
-    assert price_words(solve(game), game)[1] == f"about {(600**2 - 500**2) / away:.3g} m of privacy, not more"
+    assert price_words(solve(game), game)[1] == f"at most {(600**2 - 500**2) / away:.3g} m of privacy"
     whole = game.with_budget("100%")
-    assert price_words(solve(whole), whole)[1] == "about 0 m of privacy, not more"
+    assert price_words(solve(whole), whole)[1] == "at most 0 m of privacy"
 
 
 def test_people_see_root_mean_square_metres_and_machines_both():

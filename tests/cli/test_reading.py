@@ -8,6 +8,7 @@ import re
 from dataclasses import fields
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hideseek import Grid, MarkovProfile, load_profile, read_traces
@@ -114,3 +115,32 @@ def test_a_profile_refuses_options_about_traces_by_name(run, traces):
         assert status == 2
         assert named in json.loads(out)["message"]
         assert "given with traces only" in json.loads(out)["message"]
+
+
+def test_places_of_another_profile_are_kept_so_that_two_can_be_compared(run, traces):
+    assert run("learn", traces, "--user", "person-000", "--cell", "3km", "--out", "p.json")[0] == 0
+    assert run("learn", traces, "--user", "person-001", "--places", "p.json", "--out", "q.json")[0] == 0
+    one, other = load_profile("p.json"), load_profile("q.json")
+    np.testing.assert_array_equal(one.regions.centres, other.regions.centres)
+    assert run("design", "p.json", "--out", "c", "--privacy", "hamming", "--quality", "hamming")[0] == 0
+    status, _, err = run("evaluate", "c", "p.json", "--as", "q.json", "--accesses", 5, "--walks", 5)
+    assert status == 0, err
+
+
+def test_a_sensitive_place_where_nobody_was_is_refused_when_it_is_learned(run, traces):
+    status, _, err = run("learn", traces, "--sensitive", "far=10,10")
+    assert status == 2
+    assert "'sensitive' parameter of learn must be locations that lie in a place" in " ".join(err.split())
+
+
+def test_days_are_counted_by_the_clock_of_the_person(run, tmp_path):
+    """48 hours from midnight on in Prague are two days there, and touch three in UTC."""
+    times = pd.date_range("2024-01-08", periods=576, freq="5min", tz="Europe/Prague").tz_convert("UTC")
+    where = np.where(np.arange(576) % 96 < 48, 50.1, 50.2)
+    table = pd.DataFrame({"tracked_at": times, "latitude": where, "longitude": 14.4})
+    table.to_csv(tmp_path / "two.csv", index=False)
+    days = [
+        json.loads(run("learn", "two.csv", "--timezone", zone, "--json")[1])["coverage"]["days"]
+        for zone in ("Europe/Prague", "UTC")
+    ]
+    assert days == [2, 3]

@@ -295,7 +295,7 @@ def test_the_command_prints_rows_for_machines(run, found, asked, tmp_path):
         "quality": "euclid",
         "seed": 3,
         "step": "5min",
-        "clock": "0h",
+        "clock": "0s",
         "workers": 1,
         "planners": ["plain", "look-ahead", "far-sighted"],
     }
@@ -313,7 +313,7 @@ def test_cabs_get_the_clock_of_the_bay_and_no_data_a_synthetic_city(run, asked, 
     assert [(call[0], call[-1]["clock"], call[-1]["step"]) for call in asked] == [
         (BAY, "-7h", "5min"),
         (CITY, "0h", "5min"),
-        (Grid.covering(TRACES, rows=10, columns=25), "0h", "10min"),
+        (Grid.covering(TRACES, rows=10, columns=25), "0s", "10min"),
         (BAY, "19800s", "5min"),
     ]
 

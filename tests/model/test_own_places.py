@@ -201,7 +201,7 @@ def test_coverage_counts_what_is_there():
     height, width = (GEOD.inv(6.5, 46.5, *to)[2] for to in ((6.5, 46.51), (6.52, 46.5)))
     assert covered.median == pytest.approx(np.sqrt(height * width), rel=1e-3)
     assert covered.smallest <= covered.median <= covered.largest
-    assert str(covered).startswith("50 places, 1.3 km to 1.3 km wide (median 1.3 km); ")
+    assert str(covered).startswith("50 places, about 1.3 km wide; ")
 
 
 def test_points_have_no_width_and_no_warning_about_it():

@@ -272,14 +272,8 @@ def calls(folder):
         "expected_error": (hs.adversary.expected_error, {"game": t.game, "mechanism": t.mechanism, "attack": HALF}),
         "run_fleet": (
             hs.fleet.run_fleet,
-            {
-                "data": data,
-                "out": folder / "out",
-                "job": hs.fleet.Job(),
-                "workers": 1,
-                "engine": "joblib",
-                "progress": None,
-            },
+            {"data": data, "out": folder / "out", "job": hs.fleet.Job(), "workers": 1, "engine": "joblib"}
+            | {"progress": None, "format": None, "columns": None, "accuracy": None, "one_person": False},
         ),
         "follow": (
             hs.planning.follow,

@@ -41,7 +41,7 @@ from hideseek import (
     trade_off,
 )
 from hideseek.adversary import attack
-from hideseek.cli.inputs import places_from
+from hideseek.cli.people import places_from
 from hideseek.errors import SizeError
 from hideseek.experiments import compare, study
 from hideseek.experiments.user_days import CITY

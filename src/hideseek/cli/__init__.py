@@ -55,11 +55,17 @@ def main() -> None:
             status = app(standalone_mode=False)
         sys.stdout.flush()  # so that a full one is told, whether Python buffers or not
     except (HideseekError, OSError) as error:
-        status = failed(error, str(error))
+        status = failed(error, in_words(error))
     except UsageError as error:  # without a message, the help was shown instead
         message, where = error.format_message(), error.ctx.command_path if error.ctx else "hideseek"
         status = failed(error, f"{message} See {where} --help.") if message else WRONG
     raise SystemExit(status)
+
+
+def in_words(error: Exception) -> str:
+    """The message of an error, in which the rules of options are those of the command and not of a function."""
+    owner, parameter = getattr(error, "owner", ""), getattr(error, "parameter", "")
+    return str(error).replace(f"'{parameter}' parameter of {owner} ", f"'{parameter}' parameter of {RUNNING.get()} ", 1)
 
 
 def failed(error: Exception, message: str) -> int:

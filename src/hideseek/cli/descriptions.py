@@ -40,8 +40,14 @@ HABITS = "It reveals where its user goes and how. Anyone who has it knows as muc
 def profile_facts(profile: MarkovProfile) -> dict[str, object]:
     """A profile for machines."""
     regions = regions_of(profile)
+    names = getattr(regions, "names", ()) or [None] * profile.places
     top = [
-        {"place": int(k), "share": float(profile.stationary[k]), "centre": regions.centres[k].tolist()}
+        {
+            "place": int(k),
+            "name": names[k],
+            "share": float(profile.stationary[k]),
+            "centre": regions.centres[k].tolist(),
+        }
         for k in busiest_of(profile)
     ]
     return {"places": profile.places, "step": profile.step, "order": profile.order, "busiest": top}
@@ -95,7 +101,7 @@ def unweighted_rows(solution: Solution, profile: Profile, scenario: Scenario, d_
 
 
 def price_words(solution: Solution, game: Game) -> tuple[str, str]:
-    """What a little more loss buys: what no mechanism that loses so much more exceeds, and about what is reached.
+    """What a little more loss buys at most: what no mechanism that loses so much more exceeds.
 
     The price is the slope of a line that privacy cannot cross, whatever the budget, and touches where it was solved. Up
     to the next corner of the curve the line is the curve. Under a squared metric it is a line over square metres, so
@@ -108,9 +114,8 @@ def price_words(solution: Solution, game: Game) -> tuple[str, str]:
         more, name = game.budget + POINT, "one percentage point more loss"
     most = min(solution.within + solution.price * (more - game.budget), game.prior_risk)
     bought = max(shown(most, error) - shown(solution.privacy, error), 0.0)
-    return f"{name} buys", f"about {round(bought, 9):.3g} {error.removesuffix('²')} of privacy, not more".replace(
-        "  ", " "
-    )
+    unit = f" {error.removesuffix('²')}" if error else ""
+    return f"{name} buys", f"at most {round(bought, 9):.3g}{unit} of privacy"
 
 
 def solution_facts(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> dict[str, object]:
@@ -334,7 +339,7 @@ def stage_rows(codebook: Codebook) -> tuple[tuple[str, ...], list[tuple[str, ...
     d_p, d_q = codebook.privacy.unit, codebook.quality.unit
     # in a terminal of 80 columns there is no room to say that the losses are root mean squares; the words above do
     privacy, loss = (bracketed(name, unit.removesuffix("²")) for name, unit in (("privacy", d_p), ("worst loss", d_q)))
-    header = ("stage", "histories", privacy, "no table exceeds", loss)
+    header = ("stage", "histories", privacy, "at most", loss)
     return header, [
         (
             codebook.occasion(number),

@@ -37,6 +37,16 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
 
 commands = Commands()
 TablePath = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="CSV file for the mechanism's table.")]
+Named = Annotated[
+    list[str],
+    typer.Option(
+        "--sensitive",
+        show_default=False,
+        metavar="NAME=LATITUDE,LONGITUDE",
+        help="Make this a place of its own, 200 m around it or @RADIUS: clinic=46.52,6.63@100m; may be given several "
+        "times. Give it again to solve, design or plan, where its weight counts.",
+    ),
+]
 AttackPath = Annotated[
     Path | None, typer.Option("--attack", metavar="FILE", help="CSV file for the best attack on it.")
 ]
@@ -94,7 +104,7 @@ def learn_command(
     ),
     order: Annotated[int, typer.Option(help="How many past places the next one depends on.")] = 1,
     smoothing: Annotated[float, typer.Option(help="Share of moves that may go anywhere.")] = 0.0,
-    sensitive: Sensitive = [],
+    sensitive: Named = [],
     as_json: AsJson = False,
 ) -> None:
     """Learn a person's mobility profile from traces."""

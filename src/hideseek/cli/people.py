@@ -17,7 +17,7 @@ from hideseek.cli.reading import STEP, Reading, names_of
 from hideseek.cli.terminal import note, this_command
 from hideseek.errors import broken_rule
 from hideseek.experiments.user_days import BAY, CITY, PACIFIC
-from hideseek.metrics.sensitive_places import sensitive_place
+from hideseek.metrics.sensitive_places import sensitive_place, sensitive_to
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.own_places import Coverage, coverage, coverage_warnings
 from hideseek.model.profile import regions_of
@@ -76,7 +76,7 @@ def read(source: str, reading: Reading) -> pd.DataFrame:
         traces = read_traces(source, **reading_of(reading))
     report = traces.attrs["report"]
     files = ", ".join(f"{counted(count, 'file')} of {name}" for name, count in report.formats.items())
-    note(f"note: {report.read} fixes in {files}")
+    note(f"note: {report.read} fix{'es' * (report.read != 1)} in {files}")
     for words in report.notes:
         note(f"note: {words}")
     if reading.user is not None:
@@ -130,8 +130,10 @@ def learned(
         note(f"note: {local_zone(traces, reading.timezone)[1]}")
     regions = choice.regions(traces, timezone=reading.timezone, sensitive=areas)
     step = reading.step or STEP
-    profile = MarkovProfile.fit(traces, regions, step=step, order=order, smoothing=smoothing)
-    covered = coverage(traces, regions_of(profile))
+    keep = choice.places is not None and not isinstance(choice.places, Places)  # those of another profile
+    profile = MarkovProfile.fit(traces, regions, step=step, order=order, smoothing=smoothing, keep_places=keep)
+    sensitive_to("hamming", regions_of(profile), places=areas)  # refuses a location at which nobody was
+    covered = coverage(traces, regions_of(profile), timezone=reading.timezone)
     note(f"note: {covered}")
     for words in coverage_warnings(covered):
         note(("warning:", "bold yellow"), f" {words}")
@@ -207,13 +209,17 @@ def box_from(text: str) -> tuple[float, float, float, float]:
     return south, north, west, east
 
 
-def places_from(path: Path) -> Places:
-    """Places from a CSV file."""
+def places_from(path: Path) -> Regions:
+    """Places from a CSV file, or those of a profile."""
+    if is_profile(path):
+        return regions_of(load_profile(path))
     try:
         content = io.BytesIO(read_plain_file(path, LARGEST_PLACES))
         table = pd.read_csv(content, usecols=lambda name: name in ("name", "latitude", "longitude"))
         columns = table["latitude"].tolist(), table["longitude"].tolist()
     except (OSError, KeyError, ValueError) as error:  # what pandas raises is a ValueError
-        rule = "a CSV file with the columns latitude and longitude"
-        raise broken_rule("places", this_command(), rule, f"{path.name} ({type(error).__name__}: {error})") from None
+        rule = "a CSV file with the columns latitude and longitude, or a profile"
+        lacking = isinstance(error, KeyError)
+        got = f"{path.name} without the column {error}" if lacking else f"{path.name}, which cannot be read ({error})"
+        raise broken_rule("places", this_command(), rule, got) from None
     return Places(*columns, names=tuple(table["name"].astype(str)) if "name" in table else ())

@@ -58,7 +58,10 @@ class Reading:
     h3: Annotated[int | None, Option(metavar="0..15", help="Places are H3 hexagons of this resolution.")] = None
     places: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Places are the points of a CSV file: latitude, longitude and perhaps name."),
+        Option(
+            metavar="FILE",
+            help="Places are those of a profile, or points of a CSV file: latitude, longitude, maybe name.",
+        ),
     ] = None
     step: Annotated[
         str | None, Option(metavar="DURATION", help=f"Length of a time step, such as 10min; {STEP} if not given.")

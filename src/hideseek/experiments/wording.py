@@ -13,7 +13,7 @@ from hideseek.planning.simulation import Foresight
 from hideseek.util.choices import Outlook
 from hideseek.util.display import bracketed
 from hideseek.util.estimates import Estimate
-from hideseek.util.units import amount, shown, unit_words
+from hideseek.util.units import ROOT, amount, is_square, shown, unit_words
 
 
 def named(metric: Metric) -> str:
@@ -21,9 +21,11 @@ def named(metric: Metric) -> str:
 
     >>> from hideseek.metrics import Metric
     >>> named(Metric("squared distance", "m²", between=lambda left, right, seen: left))
-    'squared distance, m, root mean square'
+    'root mean square distance, m'
     """
-    return f"{metric.name}, {unit_words(metric.unit)}" if metric.unit else metric.name
+    if is_square(metric.unit):
+        return f"{metric.name.replace('squared', ROOT)}, {metric.unit.removesuffix('²')}"
+    return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
 
 
 def exactly_named(metric: Metric) -> str:

@@ -239,7 +239,7 @@ class Coverage:
     hours : float
         How long the person was seen: five minutes for each five with a fix, or within a stretch of time.
     days : int
-        The days (UTC) on which the person was seen.
+        The local days on which the person was seen.
     """
 
     places: int
@@ -254,7 +254,9 @@ class Coverage:
     def __str__(self) -> str:
         sizes = ""
         if self.smallest is not None and self.median is not None and self.largest is not None:
-            sizes = f", {length(self.smallest)} to {length(self.largest)} wide (median {length(self.median)})"
+            span = f"{length(self.smallest)} to {length(self.largest)} wide (median {length(self.median)})"
+            alike = length(self.smallest) == length(self.largest)
+            sizes = f", about {length(self.median)} wide" if alike else f", {span}"
         outside = f"{100 * self.outside:.2g} % of {self.fixes} fixes outside"
         return f"{self.places} places{sizes}; {outside}; {self.hours:.0f} hours on {self.days} days covered"
 
@@ -269,7 +271,7 @@ def length(metres: float) -> str:
 
 
 @checked
-def coverage(traces: pd.DataFrame, regions: Regions) -> Coverage:
+def coverage(traces: pd.DataFrame, regions: Regions, *, timezone: str | None = None) -> Coverage:
     """What places cover of traces.
 
     Parameters
@@ -278,6 +280,9 @@ def coverage(traces: pd.DataFrame, regions: Regions) -> Coverage:
         The fixes of a person, as :func:`hideseek.read_traces` gives them.
     regions : Regions
         The places.
+    timezone : str, optional
+        The IANA name of the time zone by which days are counted; by default that of
+        :func:`hideseek.traces.local_zone`.
 
     Returns
     -------
@@ -294,12 +299,13 @@ def coverage(traces: pd.DataFrame, regions: Regions) -> Coverage:
     >>> from hideseek.model.regions import Grid
     >>> from hideseek.traces.city import BOX, synthetic_city
     >>> print(coverage(synthetic_city(people=1, days=2), Grid(*BOX, rows=8, columns=8)))
-    64 places, 1.0 km to 1.0 km wide (median 1.0 km); 0 % of ... fixes outside; ... hours on 2 days covered
+    64 places, about 1.0 km wide; 0 % of ... fixes outside; ... hours on 2 days covered
     """
     table = check_traces(traces, "coverage")
     place = regions.locate(table["latitude"].to_numpy(), table["longitude"].to_numpy())
-    moments = moments_of(table)
-    widths = widths_of(regions)
+    moments, widths = moments_of(table), widths_of(regions)
+    zone, _ = local_zone(table, timezone)
+    local = pd.DatetimeIndex((MOMENT * np.unique(moments.time)).astype("M8[s]"), tz="UTC").tz_convert(zone)
     smallest, median, largest = (float(of(widths)) for of in (np.min, np.median, np.max)) if len(widths) else [None] * 3
     return Coverage(
         places=len(regions),
@@ -309,7 +315,7 @@ def coverage(traces: pd.DataFrame, regions: Regions) -> Coverage:
         fixes=len(table),
         outside=float((place < 0).mean()),
         hours=len(moments) * MOMENT / 3600,
-        days=len(np.unique(moments.time // A_DAY)),
+        days=local.normalize().nunique(),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hideseek.errors import broken_rule
 from hideseek.model.own_places import ABOUT, MOST, SensitiveArea, places_of
-from hideseek.model.regions import EQUATOR, FLATTENING, Grid, Hexagons, Places, Regions
+from hideseek.model.regions import EQUATOR, FLATTENING, Grid, Hexagons, Regions
 from hideseek.util.checks import whole_number
 from hideseek.util.lengths import metres
 
@@ -41,7 +41,7 @@ class RegionChoice:
     cell: str | float | None = None
     box: tuple[float, float, float, float] | None = None
     h3: int | None = None
-    places: Places | None = None
+    places: Regions | None = None
     about: int | None = None
 
     def __post_init__(self) -> None:

@@ -8,7 +8,8 @@ from hideseek.errors import broken_rule
 from hideseek.util.checks import scalar
 
 LENGTH = re.compile(r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?) *(?P<kilo>k?)m", re.ASCII | re.IGNORECASE)
-RULE = "a length such as 500m or 2km, or a number of metres, finite and >= 0"
+RULE = "a length such as 500m or 2km"
+NUMBER = f"{RULE}, or a number of metres, finite and >= 0"
 
 
 def metres(length: float | str, parameter: str, owner: str) -> float:
@@ -18,7 +19,7 @@ def metres(length: float | str, parameter: str, owner: str) -> float:
     (500.0, 500.0, 200.0)
     """
     if not isinstance(length, str):
-        return scalar(length, parameter, owner, RULE)
+        return scalar(length, parameter, owner, NUMBER)
     found = LENGTH.fullmatch(length.strip())
     if found is None:
         raise broken_rule(parameter, owner, RULE, repr(length))
