@@ -22,7 +22,7 @@ def place_calls(traces: pd.DataFrame, regions: hs.Grid, metric: hs.metrics.Metri
         "StayMap.keep": (stays.keep, {"places": [0]}),
         "StayMap.locate": (stays.locate, point),
         "StayMap.nearest": (stays.nearest, point),
-        "coverage": (hs.model.coverage, {"traces": traces, "regions": regions}),
+        "coverage": (hs.model.coverage, {"traces": traces, "regions": regions, "timezone": None}),
         "coverage_warnings": (hs.model.coverage_warnings, {"covered": hs.model.coverage(traces, regions)}),
         "local_zone": (hs.traces.local_zone, {"traces": traces, "timezone": None}),
         "narrow_budget": (hs.model.narrow_budget, {"regions": regions, "budget": 100.0}),
