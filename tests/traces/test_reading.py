@@ -104,6 +104,8 @@ def test_the_first_of_two_fixes_at_one_instant_stays(tmp_path):
     assert table["latitude"].tolist() == [3.0, 1.0]
     assert table.attrs["report"].duplicates == 1
     assert table.attrs["report"].read == 3
+    note = "fixes left out, as another of the same person at the same instant was kept: 1"
+    assert table.attrs["report"].notes == (note,)
 
 
 def test_one_instant_of_two_users_is_no_duplicate(tmp_path):
@@ -434,3 +436,12 @@ def test_swapped_degrees_are_said_to_look_so(tmp_path):
         read_traces(put(tmp_path, "new_a.txt", lines + "5 6 0 1213084689\n"))
     with pytest.warns(TraceWarning, match=r"latitude must be in \[-90, 90\]\.$"):
         read_traces(put(tmp_path, "new_a.txt", lines + CAB))
+
+
+@pytest.mark.parametrize(("columns", "swapped"), [("t,lat,lon", False), ("t,lon,lat", True)])
+def test_degrees_in_range_that_the_offset_contradicts_are_kept_and_noted(tmp_path, columns, swapped):
+    report = read_traces(put(tmp_path, "a.csv", f"{columns}\n2024-01-01T10:00-05:00,40.7,-74\n")).attrs["report"]
+    assert (report.read, report.swapped) == (1, swapped)
+    assert any(note.startswith("latitude and longitude look swapped") for note in report.notes) is swapped
+    without = read_traces(put(tmp_path, "a.csv", f"{columns}\n2024-01-01T10:00Z,40.7,-74\n")).attrs["report"]
+    assert without.notes == ()
