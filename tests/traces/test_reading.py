@@ -300,6 +300,13 @@ def test_a_file_name_that_is_no_text_is_made_legible(tmp_path):
         (CSV.encode("utf-16"), "not recognised"),
         (b"user_id,tracked_at,latitude,longitude\n", "no rows"),
         (b"a,b,c\n1,2,3\n", "not recognised"),
+        (b"[]", "an empty export, with no rows"),
+        (b'\xef\xbb\xbf{ "locations": [ ] }\n', "an empty export, with no rows"),
+        (b'{"data":[]}', "an empty export, with no rows"),
+        (b'{"semanticSegments":[]}', "no rows"),
+        (b'{"timelineObjects":[]}', "no rows"),
+        (b'{"locations":[1]}', "not recognised"),
+        (b'{"recipes":[]}', "not recognised"),
     ],
 )
 def test_a_useless_file_is_a_trace_error(tmp_path, content, why):
@@ -317,8 +324,10 @@ def test_a_path_to_nothing_readable_is_a_trace_error(tmp_path):
         read_traces(tmp_path / ("long" * 100))
     with pytest.raises(TraceError, match="no file or folder"):
         read_traces("nul\0byte")
-    with pytest.raises(TraceError, match="no rows"):
+    with pytest.raises(TraceError, match=f"no file to read; looked for {', '.join(FORMATS)}"):
         read_traces(tmp_path)
+    with pytest.raises(TraceError, match=r"no file to read; looked for gpx\."):
+        read_traces(tmp_path, format="gpx")
     put(tmp_path, "notes.md", "# Notes")
     with pytest.raises(TraceError, match=rf"notes\.md: {UNKNOWN}"):
         read_traces(tmp_path)

@@ -173,7 +173,7 @@ def test_degrees_that_look_swapped_are_said_to_whatever_the_format(tmp_path, con
         read_traces(put(tmp_path, "fixes", content))
 
 
-@pytest.mark.parametrize("content", ["{}", "[]", '{"locations": []}', "<html></html>", "hello", b"\x89PNG\r\n\x1a\n"])
+@pytest.mark.parametrize("content", ["{}", "[1]", '{"locations": {}}', "<html></html>", "hello", b"\x89PNG\r\n\x1a\n"])
 def test_what_is_no_format_lists_all_that_were_looked_for(tmp_path, content):
     with pytest.raises(TraceError, match="not recognised as") as caught:
         read_traces(put(tmp_path, "file.json", content))

@@ -173,7 +173,7 @@ def whole_of(source: Source, options: Options) -> tuple[pd.DataFrame, str]:
     passed_over = tuple(f"{file.label}: {file.trouble}" for file in files if file.trouble is not None)
     tally = sum((file.tally for file in good), Tally())
     if not tally.read:
-        raise nothing_in(source, tally, next(iter(passed_over), ""))
+        raise nothing_in(source, tally, next(iter(passed_over), "" if files else no_file(options)))
     table, way = one_table(files, source, options)
     offset = offset_of(tally)
     table.attrs["report"] = ReadReport(
@@ -220,6 +220,11 @@ def nothing_in(source: Source, tally: Tally, passed_over: str) -> TraceError:
     if not why:
         why = f"all fixes are too inaccurate: {tally.inaccurate}" if tally.inaccurate else "no rows"
     return TraceError(f"Nothing to read in {source.shown}: {why}{f'; {SWAPPED}' * tally.looks_swapped}.")
+
+
+def no_file(options: Options) -> str:
+    """What is said of an empty folder or archive."""
+    return f"no file to read; looked for {options.format or ', '.join(FORMATS)}"
 
 
 def offset_of(tally: Tally) -> int | None:
