@@ -88,8 +88,8 @@ def test_stretches_of_one_person_say_nothing_of_another():
     assert steps_in(both) == [by_step(rows, 10), {5: 1, 7: 0}]
 
 
-def test_a_stretch_of_millennia_is_refused_before_it_is_filled():
-    table = as_table([(0, 1, 0), (5, 6, 1)])
-    table.loc[0, "finished_at"] = pd.Timestamp("8999-01-01", tz="UTC")
+def test_stretches_of_millennia_are_refused_before_they_are_filled():
+    year = as_table([(0, 366 * 24 * 60, 0)])
+    table = pd.concat([year.assign(user_id=str(number)) for number in range(7000)])
     with pytest.raises(SizeError, match=r"traces.* steps,"):
         walks_through(table, LINE, "1s", "test")

@@ -102,10 +102,9 @@ def test_days_are_read_as_their_first_instant(way):
 @pytest.mark.parametrize("tick", [2**63 - 1, -(2**63) + 1, -1])
 def test_times_beyond_the_rule_are_counted_and_not_wrapped_around(unit, tick):
     rows = table(tracked_at=pa.array([0, tick, None], pa.timestamp(unit, "UTC")))
-    expected = 2 if unit == "ns" and tick > 0 else 1  # 2^63 nanoseconds end in the year 2262, which is allowed
     for way in (WAYS["arrow file"], WAYS["parquet"]) if unit != "s" else (WAYS["arrow file"],):
         found, skipped = typed(way, rows)
-        assert (len(found), skipped) == (expected, 3 - expected)
+        assert (len(found), skipped) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +315,7 @@ def test_the_files_are_told_by_their_first_bytes():
     rows=st.lists(
         st.tuples(
             st.text(st.characters(codec="utf-8"), max_size=8) | st.none(),
-            st.datetimes(datetime(1970, 1, 1), datetime(2261, 1, 1)) | st.none(),
+            st.datetimes(datetime(1970, 1, 1), datetime(2099, 12, 31)) | st.none(),
             st.floats() | st.none(),
             st.floats(-180, 180),
         ),

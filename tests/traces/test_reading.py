@@ -104,6 +104,8 @@ def test_the_first_of_two_fixes_at_one_instant_stays(tmp_path):
     assert table["latitude"].tolist() == [3.0, 1.0]
     assert table.attrs["report"].duplicates == 1
     assert table.attrs["report"].read == 3
+    note = "fixes left out, as another of the same person at the same instant was kept: 1"
+    assert table.attrs["report"].notes == (note,)
 
 
 def test_one_instant_of_two_users_is_no_duplicate(tmp_path):
@@ -129,8 +131,10 @@ def test_blank_lines_carriage_returns_and_a_byte_order_mark_do_no_harm(tmp_path)
         ("37 inf 0 1213084687", "longitude must be a finite number"),
         ("37 west 0 1213084687", "longitude must be a finite number"),
         ("37 -122 0 -5", "tracked_at must be in 1970 or later"),
-        ("37 -122 0 253402300799000", "before the year 9000"),
-        ("37 -122 0 1e300", "before the year 9000"),
+        ("37 -122 0 253402300799000", "before the year 2100"),
+        ("37 -122 0 1e300", "before the year 2100"),
+        ("37 -122 0 4102444800", "before the year 2100"),
+        ("37 -122 0 30115497600000", "before the year 2100"),
         ("37 -122 0 yesterday", "tracked_at must be a time"),
         ("37 -122 0", "row must be of as many fields"),
         ("37 -122 0 1213084687 9", "row must be of as many fields"),
@@ -148,7 +152,9 @@ def test_a_bad_row_is_skipped_and_explained_but_not_shown(tmp_path, line, why):
         read_traces(put(tmp_path, "new_a.txt", line), format="cabspotting")
 
 
-@pytest.mark.parametrize("date", ["1969-12-31", "9999-12-31", "0001-01-01", "2020-13-01", ""])
+@pytest.mark.parametrize(
+    "date", ["1969-12-31", "9999-12-31", "2924-05-06", "2100-01-01", "0001-01-01", "2020-13-01", ""]
+)
 def test_placeholder_and_impossible_dates_are_skipped(tmp_path, date):
     with pytest.warns(TraceWarning, match=r"x\.csv, line 3: tracked_at must be"):
         table = read_traces(put(tmp_path, "x.csv", f"t,x,y\n2020-01-01,1,2\n{date},1,2\n"))
@@ -294,6 +300,13 @@ def test_a_file_name_that_is_no_text_is_made_legible(tmp_path):
         (CSV.encode("utf-16"), "not recognised"),
         (b"user_id,tracked_at,latitude,longitude\n", "no rows"),
         (b"a,b,c\n1,2,3\n", "not recognised"),
+        (b"[]", "an empty export, with no rows"),
+        (b'\xef\xbb\xbf{ "locations": [ ] }\n', "an empty export, with no rows"),
+        (b'{"data":[]}', "an empty export, with no rows"),
+        (b'{"semanticSegments":[]}', "no rows"),
+        (b'{"timelineObjects":[]}', "no rows"),
+        (b'{"locations":[1]}', "not recognised"),
+        (b'{"recipes":[]}', "not recognised"),
     ],
 )
 def test_a_useless_file_is_a_trace_error(tmp_path, content, why):
@@ -311,8 +324,10 @@ def test_a_path_to_nothing_readable_is_a_trace_error(tmp_path):
         read_traces(tmp_path / ("long" * 100))
     with pytest.raises(TraceError, match="no file or folder"):
         read_traces("nul\0byte")
-    with pytest.raises(TraceError, match="no rows"):
+    with pytest.raises(TraceError, match=f"no file to read; looked for {', '.join(FORMATS)}"):
         read_traces(tmp_path)
+    with pytest.raises(TraceError, match=r"no file to read; looked for gpx\."):
+        read_traces(tmp_path, format="gpx")
     put(tmp_path, "notes.md", "# Notes")
     with pytest.raises(TraceError, match=rf"notes\.md: {UNKNOWN}"):
         read_traces(tmp_path)
@@ -430,3 +445,12 @@ def test_swapped_degrees_are_said_to_look_so(tmp_path):
         read_traces(put(tmp_path, "new_a.txt", lines + "5 6 0 1213084689\n"))
     with pytest.warns(TraceWarning, match=r"latitude must be in \[-90, 90\]\.$"):
         read_traces(put(tmp_path, "new_a.txt", lines + CAB))
+
+
+@pytest.mark.parametrize(("columns", "swapped"), [("t,lat,lon", False), ("t,lon,lat", True)])
+def test_degrees_in_range_that_the_offset_contradicts_are_kept_and_noted(tmp_path, columns, swapped):
+    report = read_traces(put(tmp_path, "a.csv", f"{columns}\n2024-01-01T10:00-05:00,40.7,-74\n")).attrs["report"]
+    assert (report.read, report.swapped) == (1, swapped)
+    assert any(note.startswith("latitude and longitude look swapped") for note in report.notes) is swapped
+    without = read_traces(put(tmp_path, "a.csv", f"{columns}\n2024-01-01T10:00Z,40.7,-74\n")).attrs["report"]
+    assert without.notes == ()

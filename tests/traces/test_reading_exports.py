@@ -173,7 +173,7 @@ def test_degrees_that_look_swapped_are_said_to_whatever_the_format(tmp_path, con
         read_traces(put(tmp_path, "fixes", content))
 
 
-@pytest.mark.parametrize("content", ["{}", "[]", '{"locations": []}', "<html></html>", "hello", b"\x89PNG\r\n\x1a\n"])
+@pytest.mark.parametrize("content", ["{}", "[1]", '{"locations": {}}', "<html></html>", "hello", b"\x89PNG\r\n\x1a\n"])
 def test_what_is_no_format_lists_all_that_were_looked_for(tmp_path, content):
     with pytest.raises(TraceError, match="not recognised as") as caught:
         read_traces(put(tmp_path, "file.json", content))
@@ -203,3 +203,15 @@ def test_visits_fill_the_steps_that_a_profile_learns_from(tmp_path):
     # 24 steps at home and 12 at work; each is left once, and the end leads back to the start
     np.testing.assert_allclose(profile.transition, [[23 / 24, 1 / 24], [1 / 12, 11 / 12]], atol=1e-12)
     np.testing.assert_allclose(profile.stationary, [24 / 36, 12 / 36], atol=1e-12)
+
+
+@pytest.mark.parametrize("year", [2034, 2924])
+def test_a_visit_of_years_is_left_out_and_the_others_are_read(tmp_path, year):
+    home = "46.5°, 6.5°"
+    document = json.loads(visits(("10:00", "12:00", home), ("12:00", "13:00", home)))
+    document["semanticSegments"][1]["endTime"] = f"{year}-05-06T13:00:00.000+02:00"
+    rule = "finished_at must be a time, not before tracked_at and at most 366 days after it"
+    with pytest.warns(TraceWarning, match=f"1 of 2 rows could not be read, the first: .*, point 2: {rule}"):
+        found = read_traces(put(tmp_path, "Timeline.json", json.dumps(document)))
+    assert (found["finished_at"] - found["tracked_at"]).dt.total_seconds().tolist() == [7200]
+    assert found.attrs["report"].reasons == {rule: 1}

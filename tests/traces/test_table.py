@@ -113,7 +113,11 @@ def test_a_missing_column_is_named(column):
         ({"tracked_at": pd.to_timedelta([1, 2], unit="s")}, "tracked_at is a time"),
         ({"tracked_at": [[1], {}]}, "tracked_at is a time"),
         ({"tracked_at": pd.to_datetime(["1969-12-31", "2020-01-01"])}, "tracked_at is in 1970 or later"),
-        ({"tracked_at": np.array(["9999-12-31", "2020-01-01"], dtype="M8[us]")}, "before the year 9000"),
+        ({"tracked_at": np.array(["9999-12-31", "2020-01-01"], dtype="M8[us]")}, "before the year 2100"),
+        (
+            {"tracked_at": ["2020-01-01", "2100-01-01"]},
+            "tracked_at is in 1970 or later and before the year 2100 .* row 1 ",
+        ),
         ({"tracked_at": [-1, 5]}, "tracked_at is in 1970 or later"),
         ({"user_id": [None, "a"]}, "user_id is given in every row"),
         ({"user_id": [1.0, np.nan]}, "user_id is given in every row"),
@@ -133,7 +137,7 @@ def test_what_is_no_table_or_has_no_rows_breaks_a_rule():
 
 
 def test_the_limits_themselves_are_allowed():
-    limits = by_hand(latitude=[-90, 90], longitude=[-180, 180], tracked_at=[0, 1])
+    limits = by_hand(latitude=[-90, 90], longitude=[-180, 180], tracked_at=[0, "2099-12-31 23:59:59"])
     assert len(check_traces(limits, "fit")) == 2
 
 
@@ -157,10 +161,19 @@ def test_ends_that_are_beginnings_or_missing_leave_plain_fixes():
         assert tuple(check_traces(by_hand(finished_at=ends), "fit").columns) == COLUMNS
 
 
-@pytest.mark.parametrize("end", ["2019-12-31", "soon", "9999-01-01", -5])
-def test_an_end_before_its_beginning_breaks_a_rule(end):
-    with pytest.raises(ParameterError, match=r"finished_at is a time, not before tracked_at .* in row 1 "):
+@pytest.mark.parametrize("end", ["2019-12-31", "soon", "2021-01-01 11:00:01", "2034-05-06", "9999-01-01", -5])
+def test_an_end_before_its_beginning_or_a_year_late_breaks_a_rule(end):
+    rule = r"finished_at is a time, not before tracked_at and at most 366 days after it in every row.* in row 1 "
+    with pytest.raises(ParameterError, match=rule):
         check_traces(by_hand(finished_at=["2020-01-02", end]), "fit")
+
+
+def test_a_stretch_may_last_a_leap_year_but_not_into_the_year_2100():
+    ends = ["2021-01-01 10:00", None]  # 366 days, of which the year 2020 has one more
+    assert check_traces(by_hand(finished_at=ends), "fit")["finished_at"].dt.year.tolist() == [2021, 2020]
+    late = by_hand(tracked_at=["2020-01-01", "2099-12-31"], finished_at=[None, "2100-01-01"])
+    with pytest.raises(ParameterError, match="finished_at is in 1970 or later and before the year 2100 in every row"):
+        check_traces(late, "fit")
 
 
 def test_of_rows_at_one_instant_the_longest_stretch_stays():

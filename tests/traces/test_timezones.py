@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from importlib import resources
 from types import SimpleNamespace
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
 
 from hideseek import ParameterError
 from hideseek.traces import local_zone, read_traces
+from hideseek.traces.timezones import look_swapped
 from tests.support.trace_files import put
 
 NOON = datetime(2024, 7, 1, 12, tzinfo=UTC)
@@ -72,3 +76,48 @@ def test_the_most_frequent_offset_of_a_file_is_the_zone(tmp_path):
     zone, words = local_zone(read_traces(put(tmp_path, "a.csv", text)))
     assert zone.utcoffset(NOON) == timedelta(hours=2)
     assert words == "The time zone is UTC+02:00, as most times of the data have it."
+
+
+def place(latitude, longitude):
+    return pd.DataFrame({"latitude": [latitude], "longitude": [longitude]})
+
+
+def degrees(text):
+    """Of +DDMM or +DDDMM, perhaps with seconds."""
+    sign, whole, minutes, seconds = re.fullmatch(r"([-+])(\d{2,3}?)(\d\d)(\d\d)?", text).groups("0")
+    return float(f"{sign}1") * (int(whole) + int(minutes) / 60 + int(seconds) / 3600)
+
+
+def test_no_city_of_the_time_zone_database_looks_swapped():
+    lines = resources.files("tzdata.zoneinfo").joinpath("zone.tab").read_text().splitlines()
+    cities = [line.split("\t")[1:3] for line in lines if line and not line.startswith("#")]
+    assert len(cities) > 400
+    for where, name in cities:
+        city = place(*map(degrees, re.findall(r"[-+]\d+", where)))
+        for month in (1, 7):
+            offset = ZoneInfo(name).utcoffset(datetime(2024, month, 1)) // timedelta(minutes=1)
+            assert not look_swapped(city, offset), name
+
+
+@pytest.mark.parametrize(
+    ("latitude", "longitude", "hours"),
+    [(39.5, 73.5, 8), (47.5, 135.0, 8), (43.0, -9.3, 2), (65.6, -168.1, -8), (-10.0, -150.2, 14), (21.0, -86.7, -5)],
+    ids=["western China", "eastern China", "Galicia", "Alaska", "Kiribati", "Cancun"],
+)
+def test_no_clock_far_from_the_sun_looks_swapped(latitude, longitude, hours):
+    assert not look_swapped(place(latitude, longitude), 60 * hours)
+
+
+@pytest.mark.parametrize(
+    ("latitude", "longitude", "hours", "told"),
+    [(40.7, -74.0, -5, True), (40.7, -74.0, -4, True), (41.9, -87.6, -6, True), (50.1, 14.4, 1, False)],
+    ids=["New York", "New York in summer", "Chicago", "Prague"],
+)
+def test_degrees_the_wrong_way_round_look_swapped_where_it_can_be_told(latitude, longitude, hours, told):
+    assert look_swapped(place(longitude, latitude), 60 * hours) is told
+
+
+def test_a_few_fixes_the_wrong_way_round_accuse_no_others():
+    right, wrong = place(40.7, -74.0), place(-74.0, 40.7)
+    assert not look_swapped(pd.concat([right, wrong]), -300)
+    assert look_swapped(pd.concat([right, wrong, wrong]), -300)

@@ -238,6 +238,14 @@ def test_people_with_days_are_told_apart_by_their_folders(tmp_path):
     assert users_and_files(tmp_path) == ({"ann": [1, 2], "bob": [3]}, "folder")
 
 
+def test_a_person_by_the_file_beside_one_by_the_folder_names_both_ways(tmp_path):
+    for day, name in enumerate(["std.csv", "2024-03-02.gpx", "Timeline.json"], start=1):
+        put(tmp_path, f"mixed/{name}", cab_on(day))
+    assert users_and_files(tmp_path / "mixed") == ({"std": [1], "mixed": [2, 3]}, "file name and folder")
+    with spooled(tmp_path / "mixed") as spool:
+        assert spool.told_apart_by == "file name and folder"
+
+
 @pytest.mark.parametrize(
     "name",
     [

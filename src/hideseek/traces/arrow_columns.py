@@ -134,7 +134,7 @@ def instants(array: pa.Array) -> pd.DatetimeIndex:
     ticks = array.cast(pa.int64()).fill_null(0).to_numpy()
     each = TICKS[array.type.unit]
     # as far as a date that breaks the rule all the same, since more would overflow in microseconds
-    ticks = np.clip(ticks, -each, min(int(END) * each, 2**63 - 1))
+    ticks = np.clip(ticks, -each, int(END) * each)
     times = (ticks // 1_000 if each > 1_000_000 else ticks * (1_000_000 // each)).astype("M8[us]")
     times[missing] = np.datetime64("NaT")
     index = pd.DatetimeIndex(times)

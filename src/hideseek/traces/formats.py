@@ -38,6 +38,8 @@ CAB_LINE = re.compile(r"\s*(?:[-+.\deE]+\s+){3}-?\d+\s*$")
 PLT_LINE = re.compile(r"(?:[^,\n]*,){5}\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d\s*$", re.M)
 COLUMN = re.compile(r"[^\W\d][\w .:()/-]{0,39}")  # what may be shown as the name of a column
 WIDEST = 1024  # columns of a file
+# JSON of which nothing tells the format: a phone's Timeline, Google's records and the batches of loggers may be so
+EMPTY = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*\]|\{\s*"(?:locations|data)"\s*:\s*\[\s*\]\s*\})\s*')
 
 Reader = Callable[..., Iterator[pd.DataFrame]]  # of the bytes of a file
 
@@ -74,6 +76,8 @@ def not_recognised(
         return UnusableFileError(f"the content is {found}, not {wanted}")
     if not head.strip():
         return UnusableFileError("the file is empty")
+    if EMPTY.fullmatch(head):
+        return UnusableFileError("an empty export, with no rows")
     told = f"not recognised as {wanted or ', '.join(FORMATS)}"
     names = names_in(head)
     if names and wanted in (None, "csv"):

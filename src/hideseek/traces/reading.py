@@ -23,6 +23,7 @@ from hideseek.traces.archives import DAMAGE, HEAD, forward, legible, without_gz
 from hideseek.traces.formats import FORMATS, KNOWN, not_recognised, recognise
 from hideseek.traces.sources import Found, Source, files_in, source_of
 from hideseek.traces.table import SWAPPED, Names, Tally, checked_columns, in_order, joined, sift_blocks
+from hideseek.traces.timezones import look_swapped
 from hideseek.traces.users import Named, told_apart, user_of
 from hideseek.util.boundary import checked
 from hideseek.util.lengths import metres
@@ -39,7 +40,7 @@ class ReadReport:
     and which rule that is, and ``skipped_files`` why whole files were passed over. ``formats`` counts the files by
     format. Users were ``told_apart_by`` a column of the files, the file name, the folder or the path.
     ``inaccurate`` fixes were left out, ``without_offset`` times were read as UTC, and ``utc_offset`` is the most
-    frequent offset of the others in minutes, None where it is not known.
+    frequent offset of the others in minutes, None where it is not known. Degrees that look ``swapped`` by it are kept.
     """
 
     files: int
@@ -54,13 +55,18 @@ class ReadReport:
     inaccurate: int = 0
     without_offset: int = 0
     utc_offset: int | None = None
+    swapped: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the results should know, though nothing is wrong with the input."""
         notes = {
             f"fixes left out as too inaccurate: {self.inaccurate}": self.inaccurate,
+            f"fixes left out, as another of the same person at the same instant was kept: {self.duplicates}": (
+                self.duplicates
+            ),
             f"times without an offset, read as UTC: {self.without_offset}": self.without_offset,
+            f"{SWAPPED}: the longitude is hours away from the offset of the times": self.swapped,
         }
         return tuple(note for note, count in notes.items() if count)
 
@@ -167,8 +173,9 @@ def whole_of(source: Source, options: Options) -> tuple[pd.DataFrame, str]:
     passed_over = tuple(f"{file.label}: {file.trouble}" for file in files if file.trouble is not None)
     tally = sum((file.tally for file in good), Tally())
     if not tally.read:
-        raise nothing_in(source, tally, next(iter(passed_over), ""))
+        raise nothing_in(source, tally, next(iter(passed_over), "" if files else no_file(options)))
     table, way = one_table(files, source, options)
+    offset = offset_of(tally)
     table.attrs["report"] = ReadReport(
         files=len(good),
         read=tally.read,
@@ -181,7 +188,8 @@ def whole_of(source: Source, options: Options) -> tuple[pd.DataFrame, str]:
         formats=dict(sorted(Counter(str(file.format) for file in good).items())),
         inaccurate=tally.inaccurate,
         without_offset=tally.without_offset,
-        utc_offset=offset_of(tally),
+        utc_offset=offset,
+        swapped=offset is not None and look_swapped(table, offset),
     )
     troubles = []
     if tally.skipped:
@@ -212,6 +220,11 @@ def nothing_in(source: Source, tally: Tally, passed_over: str) -> TraceError:
     if not why:
         why = f"all fixes are too inaccurate: {tally.inaccurate}" if tally.inaccurate else "no rows"
     return TraceError(f"Nothing to read in {source.shown}: {why}{f'; {SWAPPED}' * tally.looks_swapped}.")
+
+
+def no_file(options: Options) -> str:
+    """What is said of an empty folder or archive."""
+    return f"no file to read; looked for {options.format or ', '.join(FORMATS)}"
 
 
 def offset_of(tally: Tally) -> int | None:

@@ -43,7 +43,9 @@ OFFSET = re.compile(r"([-+])(\d\d):?(\d\d)?$")  # at the end of a time, which ma
 POINT = re.compile(
     r"^\s*POINT(?:\s*Z)?\s*\(\s*(?P<longitude>[^\s()]+)\s+(?P<latitude>[^\s()]+)(?:\s[^()]*)?\)\s*$", re.I
 )
-END = (np.datetime64("9000-01-01") - np.datetime64("1970-01-01")).astype("m8[s]").astype(float)
+END = (np.datetime64("2100-01-01") - np.datetime64("1970-01-01")).astype("m8[s]").astype(float)
+PERIOD = "in 1970 or later and before the year 2100"  # a time beyond it is a slip, which would be years of one place
+LONGEST_STRETCH = np.timedelta64(366, "D")
 
 
 @checked
@@ -238,15 +240,22 @@ def faults(typed: pd.DataFrame) -> Iterator[tuple[str, str, npt.NDArray[np.bool_
         yield column, "a finite number", ~np.isfinite(degrees)
         yield column, f"in [-{limit}, {limit}]", np.abs(degrees) > limit
     times = typed["tracked_at"].dt.tz_localize(None).to_numpy()
-    seconds = times.astype("int64") / 1e6
     yield "tracked_at", "a time (ISO 8601 or unix seconds)", np.isnat(times)
-    yield "tracked_at", "in 1970 or later and before the year 9000", (seconds < 0) | (seconds >= END)
+    yield "tracked_at", PERIOD, out_of_period(times)
     if FINISHED in typed:
         ends = typed[FINISHED].dt.tz_localize(None).to_numpy()
-        late = ends.astype("int64") / 1e6 >= END
-        yield FINISHED, "a time, not before tracked_at and before the year 9000", ~(ends >= times) | late
+        fits = (ends >= times) & (ends - times <= LONGEST_STRETCH)
+        yield FINISHED, "a time, not before tracked_at and at most 366 days after it", ~fits
+        yield FINISHED, PERIOD, out_of_period(ends)
     users = typed["user_id"]
     yield "user_id", "given", users.isna().to_numpy() | (users.to_numpy(dtype=object) == "")
+
+
+def out_of_period(times: npt.NDArray[np.datetime64]) -> npt.NDArray[np.bool_]:
+    """Which times no phone has told."""
+    seconds = times.astype("int64") / 1e6
+    outside: npt.NDArray[np.bool_] = (seconds < 0) | (seconds >= END)
+    return outside
 
 
 @dataclass(frozen=True)

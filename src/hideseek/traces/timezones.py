@@ -10,9 +10,13 @@ import pandas as pd
 
 from hideseek.errors import broken_rule
 from hideseek.traces.table import check_traces
+from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 
 DEGREES_PER_HOUR = 15
+# Hours between a clock and the sun. No people live by a clock that is more than 3.5 of them wrong: western China is at
+# 3.1, western Alaska in summer at 3.2
+WRONG, RIGHT = 5, 2
 
 
 @checked
@@ -66,3 +70,23 @@ def fixed(minutes: int) -> timezone:
     """The zone that is so many minutes ahead of UTC all year."""
     hours, rest = divmod(abs(minutes), 60)
     return timezone(timedelta(minutes=minutes), f"UTC{'-' if minutes < 0 else '+'}{hours:02}:{rest:02}")
+
+
+def look_swapped(table: pd.DataFrame, minutes: int) -> bool:
+    """Whether most longitudes contradict the offset of the times, and the latitudes as longitudes would agree with it.
+
+    Where both agree with it more or less it cannot be told: Prague the wrong way round is where clocks are two hours
+    ahead of its own. And who travels far with a clock of home may be suspected, such as a Swiss in New York.
+
+    >>> new_york = pd.DataFrame({"latitude": [40.7], "longitude": [-74.0]})
+    >>> look_swapped(new_york, -300), look_swapped(new_york.set_axis(["longitude", "latitude"], axis=1), -300)
+    (False, True)
+    """
+    there, other = (hours_off(table[column].to_numpy(), minutes) for column in ("longitude", "latitude"))
+    return bool(((there > WRONG) & (other <= RIGHT)).mean() > 0.5)
+
+
+def hours_off(longitude: FloatArray, minutes: int) -> FloatArray:
+    """How far a clock so many minutes ahead of UTC is from the sun, in hours round the globe."""
+    hours: FloatArray = np.abs((minutes / 60 - longitude / DEGREES_PER_HOUR + 12) % 24 - 12)
+    return hours

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from hideseek.errors import OutputError, TraceWarning, UnusableFileError
-from hideseek.traces.reading import OpenFile, Options, checked_options, nothing_in, open_files, users_of
+from hideseek.traces.reading import OpenFile, Options, checked_options, no_file, nothing_in, open_files, users_of
 from hideseek.traces.sources import Source, source_of
 from hideseek.traces.table import FINISHED, SWAPPED, Tally, in_order, joined
 from hideseek.traces.users import Named
@@ -148,7 +148,8 @@ def spool_of(
     why_not = {users[key] if isinstance(key, PurePath) else key: reason for key, reason in troubles.items()}
     unusable = {user: reason for user, reason in sorted(why_not.items()) if user not in rows}
     if not rows:
-        raise nothing_in(source, Tally(), next((f"{user}: {reason}" for user, reason in unusable.items()), ""))
+        whose = (f"{user}: {reason}" for user, reason in unusable.items())
+        raise nothing_in(source, Tally(), next(whose, no_file(options)))
     if total.reasons:
         rules = ", ".join(f"{rule} ({count})" for rule, count in total.reasons.most_common())
         said = f"{total.skipped} rows could not be read: {rules}{f'; {SWAPPED}' * total.looks_swapped}."

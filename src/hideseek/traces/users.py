@@ -120,7 +120,7 @@ def serial(files: Iterable[Named]) -> set[PurePath]:
 def told_apart(
     files: Sequence[Named], taken: Collection[str] = (), *, root: PurePath | None = None, name: str = "somebody"
 ) -> tuple[dict[PurePath, str], str]:
-    """The users of all files of a data set, and what tells them apart: the file name, the folder or the path.
+    """The users of all files of a data set, and what tells them apart: file name, folder, both, or path.
 
     Files whose names say when, or are numbers and follow one another in time, are one person's, who is called by the
     folder; the folder at ``root``, which is that of all files, has a ``name``. Where the same file name occurs in
@@ -154,8 +154,8 @@ def told_apart(
             names[own] = "/".join(parts if len(parts) > 1 else (".", *parts))  # no file or folder has such a name
             while names[own] in taken:
                 names[own] = f"./{names[own]}"
-    way = "path" if clash else "folder" if any(homes[path] != path for path in read) else "file name"
-    return {path: names[own] for path, own in homes.items()}, way
+    ways = {"path"} if clash else {"file name" if homes[path] == path else "folder" for path in read}
+    return {path: names[own] for path, own in homes.items()}, " and ".join(sorted(ways)) or "file name"
 
 
 def formats_of(files: Sequence[Named]) -> dict[PurePath, str | None]:
