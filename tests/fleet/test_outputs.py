@@ -31,6 +31,7 @@ OTHERS = {
     "cell": "500m",
     "h3": 8,
     "places": Places([46.517, 46.518], [6.633, 6.634]),
+    "about": 20,
     "box": (0.0, 1.0, 0.0, 1.0),
     "step": "10min",
     "memory": 2,
@@ -51,7 +52,7 @@ def test_a_job_is_another_by_any_of_its_options_and_by_the_release(name, tmp_pat
         outputs.Outputs(tmp_path, JOB).finish("ann", "digest", [])
     monkeypatch.setattr(outputs, "version", lambda _: "0.0.1" if name == "hideseek" else version("hideseek"))
     monkeypatch.setattr(outputs, "SCHEMA", outputs.SCHEMA + (name == "schema"))
-    cut = {"grid": None} if name in ("cell", "h3", "places") else {}  # the map is cut in one way
+    cut = {"grid": None} if name in ("cell", "h3", "places", "about") else {}  # the map is cut in one way
     other = replace(JOB, **cut, **{name: OTHERS[name]}) if name in OTHERS else JOB
     how = replace(Options(), **{name: READING[name]}) if name in READING else None
     with (

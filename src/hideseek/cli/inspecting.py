@@ -160,7 +160,7 @@ def some_labels(kind: Kind, path: Path) -> Inspected:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from hideseek.fleet.run import summary
+    from hideseek.fleet.run import COVERAGE, summary
 
     try:
         found = summary(pq.read_table(path), str(path), reused=0, departed=0, told_apart_by="")
@@ -168,8 +168,8 @@ def some_labels(kind: Kind, path: Path) -> Inspected:
         raise TraceError(f"{path} cannot be read: {type(error).__name__}.") from None
     facts: dict[str, object] = {
         "labels": str(path), "users": found.users, "codebooks": found.codebooks, "unusable": found.unusable,
-        "reasons": found.reasons, "kept": found.kept,
-    }  # fmt: skip
+        "reasons": found.reasons, "kept": found.kept, "few_days": found.few_days, "narrow": found.narrow,
+    } | {name: getattr(found, name) for name in COVERAGE}  # fmt: skip
     words = [one for one in fleet_words(found) if one[0] not in ("users told apart by", "done by an earlier run")]
     return Inspected(kind, facts, ((f"{path.name}, the labels of {found.users} users", ("", ""), words),))
 

@@ -251,7 +251,7 @@ def fleet_command(
     from dataclasses import asdict
 
     from hideseek.adversary.label import ASSUMPTION
-    from hideseek.cli.descriptions import fleet_words
+    from hideseek.cli.descriptions import fleet_warnings, fleet_words
     from hideseek.cli.expected import Telling
     from hideseek.cli.people import reading_of, region_choice
     from hideseek.fleet.job import Job
@@ -273,6 +273,8 @@ def fleet_command(
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise
+    for words in fleet_warnings(found):
+        note(("warning:", "bold yellow"), f" {words}")
     if as_json:
         print_json(asdict(found) | {"assumption": ASSUMPTION})
     else:
