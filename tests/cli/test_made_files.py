@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hideseek import MarkovProfile, Places, load_profile, save_profile
 from hideseek.adversary import attack
 from hideseek.codebook.codebook import Codebook
+from hideseek.experiments import planner_study_pages
 from hideseek.storage.kinds import Kind
+from tests.support.results import STUDY
 
 HERE = ("--latitude", "46.5", "--longitude", "6.5", "--at", "2026-01-05T08:00:00+00:00")
 REGIONS = Places([46.50, 46.51, 46.53], [6.50, 6.52, 6.55])
@@ -116,10 +119,30 @@ def test_a_report_is_known_as_a_page_and_as_a_folder(run, files):
         assert told["title"] in run("inspect", name)[1].replace("\n", " ")
 
 
+def test_the_table_of_a_comparison_is_known(run, files):
+    words = ("--accesses", "2", "--walks", "2", "--workers", "1", "--privacy", "hamming", "--quality", "hamming")
+    assert run("compare", "me.json", *words, "--out", "rivals")[0] == 0
+    status, out, err = run("inspect", "rivals/comparison.csv", "--json")
+    assert status == 0, err
+    told = json.loads(out)
+    assert (told["kind"], told["rows"]) == ("comparison table", len(pd.read_csv("rivals/comparison.csv")))
+    assert "private" not in run("inspect", "rivals/comparison.csv")[1]
+
+
+def test_the_table_of_a_study_is_known(run, tmp_path):
+    files = planner_study_pages.write_pages(STUDY, "people", tmp_path)
+    status, out, err = run("inspect", files["rows"], "--json")
+    assert status == 0, err
+    told = json.loads(out)
+    assert (told["kind"], told["rows"]) == ("planner table", 2)
+
+
 @pytest.mark.parametrize(
     "content",
     [
         b"",
+        b"user,latitude,longitude,time\n",
+        b"user,budget\n1,2\n",
         b"{",
         b"a,b\n1,2\n",
         b"PAR1",

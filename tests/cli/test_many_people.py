@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -66,9 +67,27 @@ def test_the_fleet_is_told_in_words(run, undisturbed, city):
     assert re.search(r"done by an earlier run\s*│\s*4", out)
     assert "kept of the ceiling" in out
     assert "labels.parquet" in out
+    assert re.search(r"places, on average\s*│\s*2, [\d.]+ k?m wide \(median\)", out)
+    assert re.search(r"fixes outside, on average\s*│\s*0 %", out)
+    assert re.search(r"covered, on average\s*│\s*\d+ hours on 1 days", out)
+    assert "warning: Traces of fewer than 7 days, too few to learn habits from: 4 of 4 users." in err
+    assert "far below" not in err  # a probability has no width to be below
     facts = json.loads(run("fleet", city, "--out", undisturbed, *WORDS, "--json")[1])
     for told in (" ".join(out.split()), facts["assumption"]):
         assert "times of the accesses reveal nothing about the place" in told
+
+
+def test_a_fleet_warns_of_narrow_budgets_and_few_days_whatever_is_printed(run, monkeypatch):
+    found = Fleet("x", 5, 0, 0, {}, 0, 10, 0.5, 1.0, "folder", 20.0, 900.0, 0.1, 99.0, 8.0, few_days=2, narrow=3)
+    monkeypatch.setattr(running, "run_fleet", lambda *_, **__: found)
+    for options in ([], ["--json"]):
+        status, out, err = run("fleet", "data", "--out", "o", *options)
+        assert status == 0, err
+        assert "too few to learn habits from: 2 of 5 users." in err
+        assert "nearly every release will be the true place: 3 of 10 codebooks." in err
+        assert "warning" not in out
+    monkeypatch.setattr(running, "run_fleet", lambda *_, **__: replace(found, few_days=0, narrow=0))
+    assert "warning" not in run("fleet", "data", "--out", "o")[2]
 
 
 def test_the_command_hands_every_option_over(run, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -44,6 +45,8 @@ def test_learn_then_solve_then_curve(run, traces, tmp_path):
 
     status, out, err = run("curve", "p.json", "--points", "6", "--out", "c.csv", "--figure", "c.png", "--json")
     assert status == 0, err
+    assert {stat.S_IMODE(Path(name).stat().st_mode) for name in ("c.csv", "c.png")} == {0o600}
+    assert Path("c.png").read_bytes().startswith(b"\x89PNG")
     curve = json.loads(out)
     privacy = [point["privacy"] for point in curve["points"]]
     assert privacy == sorted(privacy)

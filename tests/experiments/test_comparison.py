@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +22,7 @@ from hideseek.baselines.plain import coin
 from hideseek.baselines.rival import Rival, Setting
 from hideseek.errors import CertificateError
 from hideseek.experiments.comparison import ENDS, _Measure, calibrated, compare
-from hideseek.experiments.comparison_pages import facts_of, in_short, table_of, write_pages
+from hideseek.experiments.comparison_pages import facts_of, in_short, loss_words, table_of, write_pages
 from hideseek.game.mechanism import Policy
 from hideseek.metrics import distance, squared
 from hideseek.model import StayMap, distances
@@ -155,6 +156,7 @@ def test_the_command_prints_rows_for_machines(run, tmp_path):
     assert status == 0, err
     assert "report.html" in out
     assert "planar Laplace" in out
+    assert re.search(r"All mechanisms but [\w\s,]*(truth and constant|constant and truth) lose", out)
     assert "reveal nothing about the place" in out
 
 
@@ -191,6 +193,20 @@ def test_losses_are_equal_to_one_in_a_hundred(comparison):
     row, loss = comparison.rows[0], comparison.quality_loss
     for share, equal in ((1.0, True), (1.0099, True), (0.9901, True), (1.0101, False), (0.9899, False)):
         assert comparison.equal(replace(row, quality_loss=Estimate(share * loss))) is equal
+
+
+def test_who_does_not_lose_the_common_loss_is_named(comparison):
+    ours, loss = comparison.rows[0], comparison.quality_loss
+    rows = {name: replace(ours, mechanism=name, quality_loss=Estimate(share * loss))
+            for name, share in (("ours", 1.0), ("coarse", 1.5), ("truth", 0.0), ("constant", 3.0))}  # fmt: skip
+    for names, words in (
+        (("ours",), "All mechanisms lose"),
+        (("ours", "truth"), "All mechanisms but truth lose"),
+        (("ours", "truth", "constant"), "All mechanisms but truth and constant lose"),
+        (("coarse", "ours", "truth", "constant"), "All mechanisms but coarse, truth and constant lose"),
+    ):
+        told = loss_words(replace(comparison, rows=tuple(rows[name] for name in names)), "metric")
+        assert told == f"{words} {comparison.loss} (metric) per access."
 
 
 def test_rows_come_by_equal_loss_and_then_by_privacy_with_the_ends_last():

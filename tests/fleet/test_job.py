@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
-from hideseek import Grid, MarkovProfile, ParameterError, Scenario
+from hideseek import Grid, MarkovProfile, ParameterError, Places, Scenario
 from hideseek.codebook.codebook import codebook_from
 from hideseek.errors import EngineError, MissingExtraError, SolverError
 from hideseek.fleet import Job, run_fleet
@@ -16,6 +17,16 @@ from hideseek.fleet.job import protect
 from tests.support.fleets import CITY, JOB
 
 ONE = CITY[CITY["user_id"] == "person-000"].reset_index(drop=True)
+# from noon to noon of the next day; a quarter of the fixes lies north of the box
+SEEN = pd.DataFrame(
+    {
+        "user_id": "ann",
+        "tracked_at": pd.date_range("2026-01-05T12:00", periods=48, freq="30min", tz="UTC"),
+        "latitude": [46.55, 46.55, 46.55, 46.9] * 12,
+        "longitude": [6.55, 6.55, 6.65, 6.65] * 12,
+    }
+)
+LARGE = Job(grid=(1, 2), box=(46.5, 46.6, 6.5, 6.7), step="30min", budgets=("500m", "3km"))
 
 
 def test_a_design_that_fails_does_not_take_the_others_with_it(monkeypatch):
@@ -86,3 +97,22 @@ def test_losses_stand_in_metres_beside_square_metres():
     assert replace(JOB, quality="squared", budgets=("300m", 8100.0)).budgets == ("300m", "90m")
     with pytest.raises(ParameterError, match=r"500 could be 500 m of root mean square displacement"):
         Job(budgets=("500",))
+
+
+def test_every_design_says_what_the_places_cover_and_if_its_budget_is_narrow(monkeypatch):
+    rows = [row for row, _ in protect("ann", SEEN, LARGE)]
+    side = 0.1 * 40_008_000 / 360  # metres of a tenth of a degree along a meridian
+    for row in rows:
+        assert (row.places, row.outside, row.hours, row.days) == (2, 0.25, pytest.approx(48 * 5 / 60), 2)
+        assert row.width == pytest.approx(side * 0.6877**0.5, rel=0.01)  # the cosine of 46.55 degrees
+    assert [row.narrow for row in rows] == [True, False]  # a fifth of the width is 1.8 km
+    (row,) = (row for row, _ in protect("ann", SEEN, replace(LARGE, quality="hamming", budgets=("1%",))))
+    assert (row.narrow, row.days) == (None, 2)
+    monkeypatch.setattr(jobs, "designed", None)
+    assert [(row.bytes, row.outside, row.days) for row, _ in protect("ann", SEEN, LARGE)] == [(None, 0.25, 2)] * 2
+
+
+def test_places_that_are_points_have_no_width_and_no_budget_is_narrow():
+    points = Job(places=Places([46.55, 46.55], [6.55, 6.65]), step="30min", budgets=("10m",))
+    ((row, _),) = protect("ann", SEEN, points)
+    assert (row.reason, row.places, row.width, row.narrow) == (None, 2, None, False)

@@ -33,7 +33,7 @@ from tests.support.fleets import CITY, JOB, WORDS, Slow, assert_same, dies_alway
 def test_the_columns_are_these_whatever_the_users(undisturbed):
     table = parquet.read_table(undisturbed / "labels.parquet")
     assert table.column_names == list(FleetRow.__struct_fields__)
-    kinds = {"string": str, "int64": int, "double": float}
+    kinds = {"string": str, "int64": int, "double": float, "bool": bool}
     for field in table.schema:
         assert str(kinds[str(field.type)].__name__) in str(FleetRow.__annotations__[field.name]), field.name
 
@@ -519,6 +519,24 @@ def test_who_has_a_codebook_is_protected_whatever_else_failed():
     columns = {"user": ["ann", "ann"], "kept": [0.5, None], "seconds": [1.0, 2.0], "reason": [None, "HiGHS"]}
     found = running.summary(pa.table(columns), "x", 0, 0, "column")
     assert (found.unusable, found.reasons, found.codebooks) == (0, {}, 1)
+
+
+def test_a_user_is_averaged_once_however_many_designs_there_are():
+    columns = {
+        "user": ["ann", "ann", "bob", "cid"],
+        "kept": [0.5, 0.5, 0.5, None],
+        "seconds": [1.0] * 4,
+        "reason": [None, None, None, "still"],
+        "places": [10, 10, 40, None],
+        "width": [200.0, 200.0, None, None],
+        "outside": [0.5, 0.5, 0.0, None],
+        "hours": [24.0, 24.0, 48.0, None],
+        "days": [7, 7, 6, None],
+        "narrow": [True, False, None, None],
+    }
+    found = running.summary(pa.table(columns), "x", 0, 0, "column")
+    assert (found.places, found.width, found.outside, found.hours, found.days) == (25.0, 200.0, 0.25, 36.0, 6.5)
+    assert (found.few_days, found.narrow) == (1, 1)
 
 
 def written_by(monkeypatch, *call, **more):

@@ -18,6 +18,7 @@ from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
 from hideseek.metrics.sensitive_places import unweighted
 from hideseek.model.markov import MarkovProfile
+from hideseek.model.own_places import FEW_DAYS, length
 from hideseek.model.profile import Profile, regions_of
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
@@ -28,7 +29,7 @@ from hideseek.solvers.certificate import relative_gap
 from hideseek.solvers.curve import Curve
 from hideseek.solvers.solution import Solution
 from hideseek.util.arrays import IntArray
-from hideseek.util.display import bracketed
+from hideseek.util.display import bracketed, counted
 from hideseek.util.estimates import Estimate
 from hideseek.util.units import amount, in_unit, is_length, metres_beside, shown, shown_many, unit_words
 
@@ -363,7 +364,24 @@ def fleet_words(found: Fleet) -> list[tuple[str, str]]:
     ]
     if found.departed:
         words.append(("no longer in the data, files still there", str(found.departed)))
+    if found.places is not None and found.outside is not None:
+        wide = "" if found.width is None else f", {length(found.width)} wide (median)"
+        words.append(("places, on average", f"{found.places:.3g}{wide}"))
+        words.append(("fixes outside, on average", f"{100 * found.outside:.2g} %"))
+        words.append(("covered, on average", f"{found.hours:.0f} hours on {found.days:.3g} days"))
     if found.kept is not None and found.seconds is not None:
         words.append(("kept of the ceiling, on average", f"{found.kept:.1%}"))
         words.append(("CPU seconds per user", f"{found.seconds:.1f}"))
     return words
+
+
+def fleet_warnings(found: Fleet) -> list[str]:
+    """What speaks against relying on the codebooks of a fleet, in sentences."""
+    warnings = []
+    if found.few_days:
+        few = f"Traces of fewer than {FEW_DAYS} days, too few to learn habits from"
+        warnings.append(f"{few}: {found.few_days} of {counted(found.users, 'user')}.")
+    if found.narrow:
+        narrow = "A budget far below the width of a place, so that nearly every release will be the true place"
+        warnings.append(f"{narrow}: {found.narrow} of {counted(found.codebooks, 'codebook')}.")
+    return warnings

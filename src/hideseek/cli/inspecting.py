@@ -42,6 +42,14 @@ TABLES = {
     Kind.MECHANISM: "Each row: with which probability a release is drawn, given the places that the mechanism knows.",
     Kind.ATTACK: "Each row: with which probability an adversary guesses places, given the release.",
     Kind.CURVE: "Each row: a budget, the privacy that is certified for it, and the bound that no mechanism exceeds.",
+    Kind.COMPARISON: "Each row: a mechanism, how its dial was set, the adversaries' expected errors, and its loss.",
+    Kind.PLANNERS: "Each row: a planner for a user at a budget, the expected errors, the loss, and the proved bound.",
+    Kind.USERS: "Each row: a user's day, how much of it is covered, how predictable it is, and the prior risks.",
+    Kind.SPORADIC: "Each row: a budget of a user, and a mechanism for single places under the two attacks on it.",
+    Kind.LOCATION: "Each row: a budget of a user, and the privacy of the current place at a step.",
+    Kind.TRANSITION: "Each row: a budget of a user, and the privacy of this place and the next.",
+    Kind.PROGRAMS: "Each row: a game of a user, solved by a linear program, beside the closed form.",
+    Kind.ROBUSTNESS: "Each row: what an adversary leaves of the privacy that was claimed, on other days of a user.",
 }
 
 Sheet = tuple[str, Sequence[str], Sequence[Sequence[str]]]  # title, header, rows
@@ -160,7 +168,7 @@ def some_labels(kind: Kind, path: Path) -> Inspected:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from hideseek.fleet.run import summary
+    from hideseek.fleet.run import COVERAGE, summary
 
     try:
         found = summary(pq.read_table(path), str(path), reused=0, departed=0, told_apart_by="")
@@ -168,8 +176,8 @@ def some_labels(kind: Kind, path: Path) -> Inspected:
         raise TraceError(f"{path} cannot be read: {type(error).__name__}.") from None
     facts: dict[str, object] = {
         "labels": str(path), "users": found.users, "codebooks": found.codebooks, "unusable": found.unusable,
-        "reasons": found.reasons, "kept": found.kept,
-    }  # fmt: skip
+        "reasons": found.reasons, "kept": found.kept, "few_days": found.few_days, "narrow": found.narrow,
+    } | {name: getattr(found, name) for name in COVERAGE}  # fmt: skip
     words = [one for one in fleet_words(found) if one[0] not in ("users told apart by", "done by an earlier run")]
     return Inspected(kind, facts, ((f"{path.name}, the labels of {found.users} users", ("", ""), words),))
 
@@ -184,14 +192,14 @@ def a_report(kind: Kind, path: Path) -> Inspected:
 
 
 def a_table(kind: Kind, path: Path) -> Inspected:
-    """A table that solve or curve wrote."""
+    """A table that solve, curve, compare, study or reproduce wrote."""
     with path.open("rb") as stream:
         columns, rows = (
             stream.readline(HEAD).decode(errors="replace").strip().replace('"', "").split(","),
             sum(1 for _ in stream),
         )
     sentences = (f"{path.name} is a {kind} of {rows} rows. {TABLES[kind]}", f"Its columns: {', '.join(columns)}.")
-    private = "" if kind is Kind.CURVE else HABITS
+    private = HABITS if kind in (Kind.MECHANISM, Kind.ATTACK) else ""
     return Inspected(kind, {"rows": rows, "columns": columns}, (), sentences, private)
 
 
@@ -204,7 +212,5 @@ EXPLAINED: dict[Kind, Callable[[Kind, Path], Inspected]] = {
     Kind.LABELS: some_labels,
     Kind.LABEL: a_label,
     Kind.REPORT: a_report,
-    Kind.MECHANISM: a_table,
-    Kind.ATTACK: a_table,
-    Kind.CURVE: a_table,
+    **dict.fromkeys(TABLES, a_table),
 }

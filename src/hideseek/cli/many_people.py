@@ -137,7 +137,7 @@ def compare_command(
     from hideseek.cli.inputs import metrics_of, tell_if_narrow
     from hideseek.cli.people import profile_of
     from hideseek.experiments.comparison import compare
-    from hideseek.experiments.comparison_pages import apart_words, facts_of, table_of, write_pages
+    from hideseek.experiments.comparison_pages import apart_words, facts_of, loss_words, table_of, write_pages
     from hideseek.experiments.wording import named
     from hideseek.game.budget import budget_of
     from hideseek.game.game import Game
@@ -161,7 +161,7 @@ def compare_command(
     table = table_of(found)
     shown = [row[:5] for row in (table.header, *table.rows)]  # what 80 columns hold
     print_table(f"Privacy ({named(d_p)}) at equal loss of quality", shown[0], shown[1:])
-    loss = f"All lose {found.loss} ({d_q.name}).{apart_words(found)}"
+    loss = f"{loss_words(found, d_q.name)}{apart_words(found)}"
     most = f"No mechanism that loses as little exceeds {found.error(found.ceiling)}"
     say(f"{loss} {most}; the expected error of an adversary who sees no release is {found.error(found.prior_risk)}.")
     say(ASSUMPTION)
@@ -251,7 +251,7 @@ def fleet_command(
     from dataclasses import asdict
 
     from hideseek.adversary.label import ASSUMPTION
-    from hideseek.cli.descriptions import fleet_words
+    from hideseek.cli.descriptions import fleet_warnings, fleet_words
     from hideseek.cli.expected import Telling
     from hideseek.cli.people import reading_of, region_choice
     from hideseek.fleet.job import Job
@@ -273,6 +273,8 @@ def fleet_command(
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise
+    for words in fleet_warnings(found):
+        note(("warning:", "bold yellow"), f" {words}")
     if as_json:
         print_json(asdict(found) | {"assumption": ASSUMPTION})
     else:

@@ -243,8 +243,9 @@ def curve_command(
         write_privately(csv, csv_bytes(table))
     if figure is not None:
         from hideseek.plots.curves import curve_figure
+        from hideseek.plots.style import save_as
 
-        curve_figure({"optimum": found}, named(d_p), named(d_q)).savefig(figure, dpi=150)
+        save_as(curve_figure({"": found}, named(d_p), named(d_q)), figure, dpi=150)
     if as_json:
         print_json({"points": table.to_dict("records"), "width": found.width, "prior_risk": game.prior_risk})
         return

@@ -69,6 +69,13 @@ def in_short(error: Estimate) -> str:
     return f"{error:.{digits}f}±{off:.{digits}f}"
 
 
+def loss_words(comparison: Comparison, quality: str) -> str:
+    """What the mechanisms lose, and which of them lose something else."""
+    others = [row.mechanism for row in comparison.rows if not comparison.equal(row)]
+    but = f" but {' and '.join(filter(None, (', '.join(others[:-1]), *others[-1:])))}" if others else ""
+    return f"All mechanisms{but} lose {comparison.loss} ({quality}) per access."
+
+
 def apart_words(comparison: Comparison) -> str:
     """Which mechanisms cannot lose as much as the others, or as little, in words; nothing if all can."""
     apart = [
@@ -89,8 +96,8 @@ def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, o
     for path in save(figure, out / "comparison"):
         files[f"figure, {path.suffix[1:]}"] = path
     lead = (
-        f"Mechanisms that all lose {comparison.loss} of quality ({quality}) per access. Their privacy is "
-        f"the expected error ({privacy}) of an adversary who knows the person's habits and the mechanism."
+        f"{loss_words(comparison, quality)} Their privacy is the expected error ({privacy}) of an adversary who knows "
+        "the person's habits and the mechanism."
     )
     sections = [
         Section(

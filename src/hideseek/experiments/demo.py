@@ -31,6 +31,7 @@ from hideseek.planning.simulation import Foresight, follow, walked
 from hideseek.planning.training import plan
 from hideseek.plots.curves import curve_figure
 from hideseek.plots.maps import Panel, maps_figure, trajectories_figure
+from hideseek.plots.style import save_as
 from hideseek.plots.through_time import belief_figure, memory_figure
 from hideseek.solvers.curve import Curve, trade_off
 from hideseek.solvers.dispatch import solve
@@ -226,7 +227,7 @@ def demo_sections(
             Panel("What the adversary guesses", "probability", guessed, {"truth": work}),
         ],
     )
-    story.savefig(out / "story.png", dpi=110)
+    save_as(story, out / "story.png", dpi=110)
     trade = curve_figure(
         curves, "distance (m), added over places", "root mean square displacement (m), of the places together"
     )

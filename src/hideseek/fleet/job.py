@@ -18,6 +18,7 @@ from hideseek.game.budget import budget_through_time, parsed_budget
 from hideseek.metrics.named import UNITS, metric_of
 from hideseek.metrics.sensitive_places import sensitive_place, weighed, weights_of
 from hideseek.model.markov import MarkovProfile
+from hideseek.model.own_places import coverage, narrow_budget
 from hideseek.model.profile import STEP, regions_of
 from hideseek.model.region_choice import RegionChoice
 from hideseek.model.regions import Places
@@ -143,17 +144,26 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     the quality metric, and where it is m or m² the columns ``..._metres`` have the mean or root mean square
     displacement. ``optimality_gap`` is the largest of the codebook's stages, for the distribution that each was made
     for; ``seconds`` are CPU time; ``reason`` says why there is no codebook.
+
+    ``width`` is the median width of the user's places in metres, none where they are points; ``outside`` the share of
+    fixes that lies in no place; ``hours`` and ``days`` are the time in which the user was seen. A codebook is
+    ``narrow`` if its budget is far below that width, which is told where losses have metres.
     """
 
     user: str
     fixes: int
     places: int | None = None
     sensitive_places: int | None = None
+    width: float | None = None
+    outside: float | None = None
+    hours: float | None = None
+    days: int | None = None
     privacy_metric: str | None = None
     quality_metric: str | None = None
     asked: str | None = None
     budget: float | None = None
     budget_metres: float | None = None
+    narrow: bool | None = None
     window: float | None = None
     filter: float | None = None
     filter_low: float | None = None
@@ -210,17 +220,22 @@ def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
     try:
         areas = [sensitive_place(text) for text in job.sensitive]
         profile = MarkovProfile.fit(traces, job.choice.regions(traces, sensitive=areas), step=job.step)
+        covered = coverage(traces, regions_of(profile))
     except Exception as error:  # noqa: BLE001
         yield msgspec.structs.replace(row, reason=reason_of(error)), b""
         return
+    row = msgspec.structs.replace(
+        row, places=profile.places, width=covered.median, outside=covered.outside, hours=covered.hours,
+        days=covered.days, quality_metric=job.quality,
+    )  # fmt: skip
     for privacy, asked in job.designs:
-        named_row = msgspec.structs.replace(
-            row, places=profile.places, privacy_metric=privacy, quality_metric=job.quality, asked=asked
-        )
+        named_row = msgspec.structs.replace(row, privacy_metric=privacy, asked=asked)
         try:
             content = designed(profile, job, privacy, asked)
             codebook = codebook_from(memoryview(content))  # verified, and what a device will read
             numbers = numbers_of(codebook, evaluate(codebook, profile))
+            if "budget_metres" in numbers:
+                numbers["narrow"] = bool(narrow_budget(regions_of(profile), numbers["budget_metres"]))
         except Exception as error:  # noqa: BLE001
             yield msgspec.structs.replace(named_row, reason=reason_of(error)), b""
         else:

@@ -177,7 +177,7 @@ class Outputs:
         import pyarrow as pa
         from pyarrow import parquet
 
-        kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+        kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
         schema = pa.schema(
             [(name, kinds[(get_args(hint) or [hint])[0]]) for name, hint in get_type_hints(FleetRow).items()]
         )

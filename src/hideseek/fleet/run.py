@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hideseek.fleet.engines import Engine, each_result, engine_of
 from hideseek.fleet.job import FleetRow, Job, protect
 from hideseek.fleet.outputs import LABELS, Mark, Outputs
+from hideseek.model.own_places import FEW_DAYS
 from hideseek.traces.reading import checked_options
 from hideseek.traces.sources import refuse_nowhere, source_of
 from hideseek.traces.user_store import Spool, spooled
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 DIED = "every worker that tried it died"
+COVERAGE = ("places", "width", "outside", "hours", "days")
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,6 +36,10 @@ class Fleet:
     ``kept`` is the average share of the ceiling that is left over all codebooks (None where there is none),
     ``seconds`` the CPU time per user with codebooks, on average. Users were ``told_apart_by`` what
     :class:`hideseek.traces.ReadReport` says.
+
+    On average over users, None where nobody could be learned: ``places``, the median ``width`` of a place in metres,
+    the share of fixes ``outside``, the ``hours`` and ``days`` covered. ``few_days`` users have fewer days than a week,
+    and ``narrow`` codebooks a budget far below the width of a place.
     """
 
     labels: str
@@ -46,6 +52,13 @@ class Fleet:
     kept: float | None
     seconds: float | None
     told_apart_by: str
+    places: float | None = None
+    width: float | None = None
+    outside: float | None = None
+    hours: float | None = None
+    days: float | None = None
+    few_days: int = 0
+    narrow: int = 0
 
     def to_frame(self) -> pd.DataFrame:
         """The table of labels, one row per design of a user."""
@@ -151,8 +164,10 @@ def is_finished(mark: Mark, digest: str) -> bool:
 
 def summary(table: pa.Table, labels: str, reused: int, departed: int, told_apart_by: str) -> Fleet:
     """The facts of a table of labels."""
-    rows = table.select(["user", "kept", "seconds", "reason"]).to_pandas()
-    designed = rows[rows["kept"].notna()]
+    columns = ("user", "kept", "seconds", "reason", "narrow", *COVERAGE)
+    there = [name for name in columns if name in table.column_names]  # tables of 0.2.0 have fewer
+    rows = table.select(there).to_pandas().reindex(columns=columns)
+    designed, learned = rows[rows["kept"].notna()], rows[rows["days"].notna()].drop_duplicates("user")
     failed = rows[~rows["user"].isin(designed["user"])].drop_duplicates("user")
     return Fleet(
         labels=labels,
@@ -165,4 +180,7 @@ def summary(table: pa.Table, labels: str, reused: int, departed: int, told_apart
         kept=float(designed["kept"].mean()) if len(designed) else None,
         seconds=float(designed["seconds"].sum() / designed["user"].nunique()) if len(designed) else None,
         told_apart_by=told_apart_by,
+        **{name: float(learned[name].mean()) if learned[name].notna().any() else None for name in COVERAGE},
+        few_days=int((learned["days"] < FEW_DAYS).sum()),
+        narrow=Counter(designed["narrow"])[True],
     )

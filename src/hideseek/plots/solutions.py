@@ -5,7 +5,7 @@ from __future__ import annotations
 import matplotlib as mpl
 from matplotlib.axes import Axes
 
-from hideseek.plots.curves import Envelopes, draw_envelopes
+from hideseek.plots.curves import Envelopes, add_legend, draw_envelopes
 from hideseek.plots.style import COLOURS, STYLE, new_axes
 from hideseek.util.arrays import FloatArray
 from hideseek.util.display import bracketed
@@ -31,4 +31,5 @@ def draw_curve(curve: Envelopes, ax: Axes | None = None) -> Axes:
         error, loss = map(unit_words, curve.units)
         axes.set(xlabel=bracketed("quality loss allowed", loss), ylabel=bracketed("privacy", error))
         axes.set(xlim=(0, None), ylim=(0, None))
+        add_legend(axes, COLOURS[0])
     return axes

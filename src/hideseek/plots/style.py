@@ -38,8 +38,13 @@ def save(figure: Figure, path: Path) -> list[Path]:
     """Write a figure as PDF and as PNG, readable by the owner only; the path is without a suffix."""
     paths = []
     for suffix, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 200})):
-        stream = io.BytesIO()
-        figure.savefig(stream, format=suffix, **options)
         paths.append(path.with_name(f"{path.name}.{suffix}"))
-        write_privately(paths[-1], stream.getvalue())
+        save_as(figure, paths[-1], **options)
     return paths
+
+
+def save_as(figure: Figure, path: Path, **options: Any) -> None:
+    """Write a figure in the format that the path ends in, readable by the owner only."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format=path.suffix[1:].lower(), **options)
+    write_privately(path, stream.getvalue())

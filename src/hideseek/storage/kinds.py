@@ -28,13 +28,33 @@ class Kind(StrEnum):
     MECHANISM = "mechanism table"
     ATTACK = "attack table"
     CURVE = "curve table"
+    COMPARISON = "comparison table"
+    PLANNERS = "planner table"
+    USERS = "user table"
+    SPORADIC = "sporadic table"
+    LOCATION = "location table"
+    TRANSITION = "transition table"
+    PROGRAMS = "program table"
+    ROBUSTNESS = "robustness table"
 
 
 # how the JSON documents, and the first line of the tables, begin
 DOCUMENTS = {Kind.PROFILE: b'"hideseek_profile"', Kind.STATE: b'"hideseek_state"'}
 IN_LABEL = b'"window"', b'"smoother"', b'"viterbi"'
 SEALED = {Kind.CODEBOOK: rb"{\"hideseek_codebook\":", Kind.PLAN: rb"{\"hideseek_plan\":"}
-TABLES = {Kind.MECHANISM: b"known_", Kind.ATTACK: b"release_", Kind.CURVE: b"budget,privacy,bound,"}
+TABLES = {
+    Kind.MECHANISM: b"known_",
+    Kind.ATTACK: b"release_",
+    Kind.CURVE: b"budget,privacy,bound,",
+    Kind.COMPARISON: b"mechanism,reference,dial,",
+    Kind.PLANNERS: b"user,places,budget,planner,",
+    Kind.USERS: b"user,covered,places,entropy_rate,",
+    Kind.SPORADIC: b"user,budget,choice,sporadic,",
+    Kind.LOCATION: b"user,budget,choice,step,",
+    Kind.TRANSITION: b"user,budget,route,privacy,",
+    Kind.PROGRAMS: b"user,game,budget,privacy,",
+    Kind.ROBUSTNESS: b"user,days,claimed,adversary,",
+}
 IN_FLEET, IN_LABELS = b'"schema"', b"privacy_metric"
 
 
@@ -48,7 +68,9 @@ def kind_of(path: str | os.PathLike[str]) -> Kind:
     >>> kind_of(".")
     Traceback (most recent call last):
     hideseek.errors.TraceError: . is none of hideseek's files: profile, codebook, plan, device state, fleet folder, \
-labels of a fleet, label, report, mechanism table, attack table, curve table. Traces are read by 'hideseek learn'.
+labels of a fleet, label, report, mechanism table, attack table, curve table, comparison table, planner table, \
+user table, sporadic table, location table, transition table, program table, robustness table. \
+Traces are read by 'hideseek learn'.
     """
     file = Path(path)
     try:

@@ -17,6 +17,11 @@ from hideseek.experiments.reproduction.run import reproduce
 from hideseek.experiments.user_days import CITY
 
 GOLDEN = Path(__file__).parents[2] / "golden"
+INSPECTED = {name: f"{name} table" for name in ("sporadic", "location", "transition", "robustness")} | {
+    "users": "user table",
+    "candidates": "user table",
+    "programs": "program table",
+}
 
 
 @pytest.mark.parametrize("name", ["users", "sporadic", "location", "transition"])
@@ -46,6 +51,8 @@ def test_the_command_leaves_figures_tables_and_a_report_that_stands_alone(run, t
         assert stat.S_IMODE(file.stat().st_mode) == 0o600, name
         start = {".pdf": b"%PDF", ".png": b"\x89PNG", ".csv": b'"user",', ".html": b"<!doctype html>"}[file.suffix]
         assert file.read_bytes().startswith(start)
+        if file.suffix == ".csv":
+            assert (name, json.loads(run("inspect", file, "--json")[1])["kind"]) == (name, INSPECTED[name])
     location = pd.read_csv(tmp_path / "paper" / "location.csv")
     assert list(location.columns) == ["user", "budget", "choice", "step", "privacy", "bound"]
     assert set(location["choice"]) == set(Optimum)
