@@ -20,11 +20,11 @@ def named(metric: Metric) -> str:
     """A metric with the unit that people are shown its numbers in.
 
     >>> from hideseek.metrics import Metric
-    >>> named(Metric("squared distance", "m²", between=lambda left, right, seen: left))
+    >>> named(Metric("total squared distance", "m²", between=lambda left, right, seen: left))
     'root mean square distance, m'
     """
     if is_square(metric.unit):
-        return f"{metric.name.replace('squared', ROOT)}, {metric.unit.removesuffix('²')}"
+        return f"{metric.name.removeprefix('total ').replace('squared', ROOT)}, {metric.unit.removesuffix('²')}"
     return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
 
 
