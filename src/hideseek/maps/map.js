@@ -283,7 +283,7 @@ function clamped(scale) {
 }
 
 function fit([west, north, east, south]) {
-  const room = Math.min(56, width / 8);
+  const room = Math.min(72, width / 5); // so that the buttons cover nothing
   const scale = clamped(Math.min((width - 2 * room) / (east - west), (height - 2 * room) / (south - north)));
   view = { x: (west + east) / 2, y: (north + south) / 2, scale };
   later();
