@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from hideseek.errors import TraceWarning
+from hideseek.errors import TraceError, TraceWarning
 from hideseek.traces import columnar, delimited, json_stream, xml_points
 from hideseek.traces.reading import Options, each_file, read_traces
 from hideseek.traces.sources import source_of
@@ -70,3 +70,10 @@ def test_a_quote_left_open_costs_one_row_and_not_the_rest(tmp_path):
     text = 'uid,datetime,lat,lng\n"a,2020-01-01,1\na,2020-01-02,1,2\na,2020-01-03,1,2\n'
     with pytest.warns(TraceWarning, match=r"1 of 3 rows .* x\.csv, line 2: row must be of as many"):
         assert len(read_traces(put(tmp_path, "x.csv", text))) == 2
+
+
+def test_a_column_that_is_named_and_not_there_is_told_with_those_that_are(tmp_path):
+    path = put(tmp_path, "a.csv", "when,y,x\n2020-01-01T10:00Z,46.5,6.5\n")
+    for form in (None, "csv"):
+        with pytest.raises(TraceError, match=r"no column 'yy' for latitude; its columns are when, y, x"):
+            read_traces(path, columns={"latitude": "yy"}, format=form)

@@ -97,6 +97,8 @@ def evaluate_command(
         say(f"The adversaries believe {believed.name}; the person moves as {source.name} says.")
     say(f"Kept of the ceiling, against an adversary who remembers every release: {label.kept.in_words()}.")
     say(loss_words(label, codebook.budget, codebook.quality.unit))
+    if label.misled:
+        say("The ceiling holds against an adversary who believes the true profile; who believes another may err more.")
     say(ASSUMPTION)
     if label.gain is not None:
         say("Gain over the other codebook, against the same adversary: ", (in_percent(label.gain), "bold"), ".")

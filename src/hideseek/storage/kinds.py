@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
+from errno import EINVAL
 from pathlib import Path
 
 from hideseek.errors import TraceError
@@ -40,7 +41,7 @@ class Kind(StrEnum):
 
 # how the JSON documents, and the first line of the tables, begin
 DOCUMENTS = {Kind.PROFILE: b'"hideseek_profile"', Kind.STATE: b'"hideseek_state"'}
-IN_LABEL = b'"window"', b'"smoother"', b'"viterbi"'
+IN_LABEL = b'"window"', b'"smoother"', b'"viterbi"', b'"hit_rates"'
 SEALED = {Kind.CODEBOOK: rb"{\"hideseek_codebook\":", Kind.PLAN: rb"{\"hideseek_plan\":"}
 TABLES = {
     Kind.MECHANISM: b"known_",
@@ -98,6 +99,8 @@ def read_kind(file: Path) -> Kind | None:
     """The kind of a file or folder, None where it is none of ours."""
     if file.is_dir():
         return folder_kind(file)
+    if file.exists() and not file.is_file():
+        raise OSError(EINVAL, "it is not a regular file")  # to open a pipe would wait for ever
     with file.open("rb") as stream:
         head = stream.read(HEAD)
     return content_kind(head) or (labels_kind(file) if head.startswith(PARQUET) else None)
@@ -121,7 +124,7 @@ def content_kind(head: bytes) -> Kind | None:
     if start.startswith(b"{"):
         if IN_FLEET in head and b'"hideseek"' in head:
             return Kind.FLEET
-        if all(word in head[:1000] for word in IN_LABEL):
+        if all(word in head for word in IN_LABEL):
             return Kind.LABEL
         return next((kind for kind, word in DOCUMENTS.items() if word in head[:200]), None)
     if start.startswith(b"<!doctype html>"):

@@ -143,7 +143,7 @@ def read_csv(stream: IO[bytes], columns: Names | None = None) -> Iterator[pd.Dat
     skip = len(text) - len(text.lstrip("\n")) + 1
     header = header_of(text.split("\n", skip)[skip - 1], columns)
     if header is None:
-        raise UnusableFileError(f"no columns for time, latitude and longitude in the header, line {skip}")
+        raise not_recognised(text.encode(), None, "csv", columns)
     separator, names = header
     if len(names) > WIDEST:
         raise UnusableFileError(f"{len(names)} columns in the header, line {skip}; at most {WIDEST} are read")
