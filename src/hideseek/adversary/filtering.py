@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -71,24 +71,41 @@ def readings(run: Run, exposed: IntArray) -> list[FloatArray]:
 def forward(run: Run, exposed: IntArray) -> Forward:
     """Filter exposed sequences [sequence, step] from the first access on."""
     likely = readings(run, exposed)
-    belief, probability = np.ones((1, len(exposed))), np.ones(len(exposed))
-    possible = np.ones(len(exposed), np.bool_)
-    beliefs, predicted, filtered = [], [], []
+    probability, possible = np.ones(len(exposed)), np.ones(len(exposed), np.bool_)
+
+    def learned(belief: FloatArray, _: int, access: int) -> FloatArray:
+        nonlocal probability, possible
+        after, total = updated(belief, likely[access])
+        total = np.where(possible, total, 0.0)
+        if np.isnan(total).any():
+            raise no_row()
+        possible = total > 0  # the probability itself falls below any float in a long run
+        probability = probability * total
+        return after
+
+    beliefs = beliefs_through(run, len(exposed), learned)
+    return Forward(exposed, *beliefs, likely, probability)
+
+
+def beliefs_through(
+    run: Run, count: int, learned: Callable[[FloatArray, int, int], FloatArray]
+) -> tuple[list[FloatArray], list[FloatArray], list[FloatArray]]:
+    """Beliefs [state, sequence] about ``count`` sequences at every step, and before and after what each access exposes.
+
+    ``learned`` gives the belief after a release, from the one before it, the step and the access.
+    """
+    belief: FloatArray = np.ones((1, count))
+    beliefs, predicted, filtered = list[FloatArray](), list[FloatArray](), list[FloatArray]()
     for step, move in enumerate(run.moves):
         belief = move.matrix @ belief
         access = run.read_at(step)
         if access is not None:
             predicted.append(belief)
             if access < run.accesses:
-                belief, total = updated(belief, likely[access])
-                total = np.where(possible, total, 0.0)
-                if np.isnan(total).any():
-                    raise no_row()
-                possible = total > 0  # the probability itself falls below any float in a long run
-                probability = probability * total
+                belief = learned(belief, step, access)
                 filtered.append(belief)
         beliefs.append(belief)
-    return Forward(exposed, beliefs, predicted, filtered, likely, probability)
+    return beliefs, predicted, filtered
 
 
 def reading(run: Run, read: Forward, step: int) -> FloatArray | None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hideseek.adversary.filtering import Forward, readings
+from hideseek.adversary.filtering import Forward, beliefs_through, readings
 from hideseek.adversary.hidden_markov import Run
 from hideseek.errors import broken_rule
 from hideseek.model.belief import updated
 from hideseek.model.profile import Profile
-from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 
 
 class Mind(Run):
@@ -39,18 +39,15 @@ def mind_of(run: Run, believes: Profile | None, owner: str) -> Mind | None:
 def believed(mind: Mind, exposed: IntArray) -> Forward:
     """Filter exposed sequences [sequence, step] by a profile under which they may be impossible."""
     likely = [np.nan_to_num(own) for own in readings(mind, exposed)]
-    belief, beliefs, predicted, filtered, forgotten = np.ones((1, len(exposed))), [], [], [], []
-    for step, move in enumerate(mind.moves):
-        belief = move.matrix @ belief
-        access = mind.read_at(step)
-        if access is not None:
-            predicted.append(belief)
-            if access < mind.accesses:
-                belief, total = updated(belief, likely[access])
-                impossible = total == 0
-                belief[:, impossible] = mind.prior[step]
-                likely[access][:, impossible] = 1.0  # it says nothing
-                forgotten.append(impossible)
-                filtered.append(belief)
-        beliefs.append(belief)
-    return Forward(exposed, beliefs, predicted, filtered, likely, np.ones(len(exposed)), forgotten)
+    forgotten = list[BoolArray]()
+
+    def learned(belief: FloatArray, step: int, access: int) -> FloatArray:
+        after, total = updated(belief, likely[access])
+        impossible = total == 0
+        after[:, impossible] = mind.prior[step]
+        likely[access][:, impossible] = 1.0  # it says nothing
+        forgotten.append(impossible)
+        return after
+
+    beliefs = beliefs_through(mind, len(exposed), learned)
+    return Forward(exposed, *beliefs, likely, np.ones(len(exposed)), forgotten)
