@@ -77,7 +77,7 @@ def read_any(source: str, reading: Reading, tracks: bool) -> tuple[str, Mapped]:
     if kind is None:
         return TRACES, read(source, reading)
     if kind not in loads:
-        raise broken_rule("data", "map", f"traces, or a {', a '.join(loads)}", f"a {kind}")
+        raise broken_rule("data", "map", f"traces, or a {', a '.join(loads)}", str(kind))
     if reading.said and not tracks:
-        raise broken_rule(names_of(reading.said), "map", "given with traces only", f"a {kind}")
+        raise broken_rule(names_of(reading.said), "map", "given with traces only", str(kind))
     return str(kind), loads[kind](Path(source))
