@@ -1,19 +1,14 @@
 """The game that a scenario gives at every access, whatever the adversary believes by then.
 
 An adversary who remembers every release believes something about the true places before every access: a distribution
-that follows from what was exposed, which is public. The adversary's error and the cost of a release depend on the state
-alone, that is on the places that the mechanism looks at. So one pair of matrices serves all accesses, and only the
-belief changes:
-
-    E[g, x] = E[ d_p(g, target) | x ]      D[x, o] = E[ d_q(quality, o) | x ]
-
-and the game at the belief b has W[g, x] = E[g, x] b[x] and C[x, o] = D[x, o] b[x].
+that follows from what was exposed, which is public (:mod:`hideseek.model.belief_chain`). The game at the belief b has
+W[g, x] = E[g, x] b[x] and C[x, o] = D[x, o] b[x].
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,7 +19,7 @@ from hideseek.game.budget import budget_through_time
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
 from hideseek.metrics.named import MetricLike, as_metric
-from hideseek.model.belief import updated
+from hideseek.model.belief_chain import BeliefChain
 from hideseek.model.markov import MarkovProfile, state_index
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
@@ -33,36 +28,22 @@ from hideseek.solvers.dispatch import solve
 from hideseek.solvers.solution import Solution
 from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen
 from hideseek.util.boundary import checked
-from hideseek.util.checks import distribution, numbered, shaped, whole_number
+from hideseek.util.checks import numbered, shaped
 from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
 from hideseek.util.on_map import OnMap
 from hideseek.util.units import amount, least_words
 
-ROUNDING = 1e-9  # in the unit of errors: a ceiling below this is none
-
 
 @checked
-@dataclass(frozen=True, eq=False)
-class BeliefGame(OnMap):
-    """One game for all accesses: see :meth:`of`.
-
-    ``states`` [state, known offset] are the places that the mechanism looks at, ``start`` their long-run distribution,
-    which is what is believed before the first access. ``error`` E[guess, state], ``cost`` D[state, release] and
-    ``moves`` [state, state at the next access] do not depend on the belief.
-    """
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BeliefGame(BeliefChain, OnMap):
+    """One game for all accesses: see :meth:`of`, and the :class:`BeliefChain` that it plays over."""
 
     profile: MarkovProfile
     scenario: Scenario
-    _: KW_ONLY
     privacy: Metric
     quality: Metric
-    budget: float
-    states: IntArray
-    start: FloatArray
-    error: FloatArray
-    cost: FloatArray
-    moves: FloatArray
 
     @classmethod
     def of(
@@ -113,14 +94,6 @@ class BeliefGame(OnMap):
             raise broken_rule("quality", owner, rule, "one that looks at earlier ones")
         return with_matrices(profile, scenario, d_p, d_q, budget)
 
-    def belief(self, belief: npt.ArrayLike, owner: str = "BeliefGame") -> FloatArray:
-        """A distribution over the states, checked."""
-        checked = distribution(belief, "belief", owner)
-        if len(checked) != len(self.states):
-            rule = f"a distribution over the {len(self.states)} states"
-            raise broken_rule("belief", owner, rule, f"{len(checked)} numbers")
-        return checked
-
     def index(self, vectors: IntArray) -> IntArray:
         """Which state each vector of known places is."""
         shaped(vectors, (None, self.states.shape[1]), "vectors", "BeliefGame.index")
@@ -150,70 +123,20 @@ class BeliefGame(OnMap):
         error, cost, mass = self.error[:, on], self.cost[on], belief[on]
         return Game(error * mass, cost * mass[:, None], budget=self.budget, mass=mass, inputs=self.states[on])
 
-    def learned(self, belief: npt.ArrayLike, table: FloatArray, *, release: int) -> FloatArray:
-        """The belief after a release: Bayes' rule.
-
-        >>> from hideseek.metrics import hamming
-        >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=0.1)
-        >>> game.learned(np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.6, 0.4]]), release=1)
-        array([0.2, 0.8])
-        """
-        shaped(table, (len(self.states), None), "table", "BeliefGame.learned")
-        whole_number(release, "release", "BeliefGame.learned", 0, table.shape[1] - 1)
-        after, probability = updated(self.belief(belief), table[:, release])
-        if not probability > 0:
-            raise broken_rule("release", "BeliefGame", "one that the table can produce at this belief", release)
-        return after
-
-    def later(self, belief: npt.ArrayLike, *, steps: int | None = None) -> FloatArray:
-        """The belief so many steps after an access (by default at the next one), when nothing more is exposed."""
-        before, every = self.belief(belief), self.scenario.every
-        steps = every if steps is None else whole_number(steps, "steps", "BeliefGame.later", least=every)
-        after = before @ self.moves
-        if steps > every:
-            settle, step, leads = self._waiting
-            after = before @ settle @ np.linalg.matrix_power(step, steps - every) @ leads
-        return np.asarray(after / after.sum())
-
-    @cached_property
-    def _waiting(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """How a belief waits: from states to the last places in a row, one step of these, and from these to states."""
-        windows, index = np.unique(self.states[:, -in_a_row(self.scenario.known) :], axis=0, return_inverse=True)
-        settle = np.asarray(np.arange(len(windows)) == index.ravel()[:, None], dtype=np.float64)
-        step = transported(self.profile, windows, tuple(range(1 - windows.shape[1], 1)), 1)
-        return settle, step, np.asarray(self.moves[settle.argmax(axis=0)])
-
     @cached_property
     def ceiling(self) -> Solution:
         """The game at the long-run distribution: in the long run no mechanism has more privacy (Jensen)."""
         return solve(self.at(self.start))
 
     @property
-    def most(self) -> float:
-        """The value of the ceiling; 0 where it is no more than rounding."""
-        return self.ceiling.bound if self.ceiling.bound > ROUNDING * self.error.max() else 0.0
-
-    def kept(self, privacy: float) -> float:
-        """The share of the ceiling that this much privacy is; all of a ceiling of 0 is kept."""
-        return privacy / self.most if self.most else 1.0
+    def ceiling_bound(self) -> float:
+        """The bound of the ceiling, with room for rounding."""
+        return self.ceiling.bound
 
     @cached_property
     def ceiling_cut(self) -> FloatArray:
         """The ceiling's attack and price as a bound on the privacy at any belief, linear in it."""
         return self.cut(self.ceiling.attack, self.ceiling.price)
-
-    def cut(self, attack: FloatArray, price: float) -> FloatArray:
-        """A bound on the privacy of one access at any belief, <cut, belief>, from any attack h[o, g] and price.
-
-        >>> from hideseek.metrics import hamming
-        >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-        >>> game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=0.1)
-        >>> game.cut(np.array([[1.0, 0.0], [1.0, 0.0]]), price=0.0)  # always guess 0
-        array([0., 1.])
-        """
-        shaped(attack, (self.cost.shape[1], len(self.error)), "attack", "BeliefGame.cut")
-        return np.asarray(price * self.budget + (self.error.T @ attack.T - price * self.cost).max(axis=1))
 
     @cached_property
     def sha256(self) -> str:
@@ -259,10 +182,14 @@ def with_matrices(
     what = f"The moves between {len(base.inputs)} states"
     refuse_if_too_large(3 * 8 * len(base.inputs) ** 2, what, parameter="scenario")
     moves = transported(profile, base.inputs, tuple(scenario.known), scenario.every)
+    row = in_a_row(scenario.known)
+    windows = np.unique(base.inputs[:, -row:], axis=0)
+    wait = transported(profile, windows, tuple(range(1 - row, 1)), 1)
     error = frozen(base.error / base.mass)
     return BeliefGame(
-        profile, scenario, privacy=privacy, quality=quality, budget=budget,
-        states=base.inputs, start=base.mass, error=error, cost=frozen(cost), moves=frozen(moves),
+        profile=profile, scenario=scenario, privacy=privacy, quality=quality, budget=budget, every=scenario.every,
+        states=base.inputs, start=base.mass, error=error, cost=frozen(cost), moves=frozen(moves), wait=frozen(wait),
+        row=row,
     )  # fmt: skip
 
 
