@@ -16,8 +16,10 @@ from .adversary.label import evaluate as evaluate
 from .codebook.codebook import Codebook as Codebook
 from .designing.deployed_run import verify as verify
 from .designing.designer import design as design
+from .designing.playbook_maker import make_playbook as make_playbook
 from .device.codebook_device import Device as Device
 from .device.live_device import LiveDevice as LiveDevice
+from .device.playbook_device import PlaybookDevice as PlaybookDevice
 from .errors import HideseekError as HideseekError
 from .errors import ParameterError as ParameterError
 from .game.game import Game as Game
@@ -33,6 +35,7 @@ from .planning.plan_file import load_plan as load_plan
 from .planning.plan_file import save_plan as save_plan
 from .planning.planner import Planner as Planner
 from .planning.training import plan as plan
+from .playbook.playbook import Playbook as Playbook
 from .solvers.curve import Curve as Curve
 from .solvers.curve import trade_off as trade_off
 from .solvers.dispatch import solve as solve
@@ -61,6 +64,8 @@ __all__ = [
     "PeriodicProfile",
     "Places",
     "Planner",
+    "Playbook",
+    "PlaybookDevice",
     "Scenario",
     "Solution",
     "adversary",
@@ -74,6 +79,7 @@ __all__ = [
     "game",
     "load_plan",
     "load_profile",
+    "make_playbook",
     "maps",
     "metrics",
     "model",

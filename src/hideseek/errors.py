@@ -11,6 +11,7 @@
     │   └── UnusableFileError: one file of a data set gives no rows
     ├── CodebookError (also a ValueError): a codebook cannot be trusted
     ├── PlanError (also a ValueError): a stored plan cannot be trusted, or belongs to another game
+    ├── PlaybookError (also a ValueError): a playbook cannot be used
     ├── StateError: a device's state cannot be used, and nothing is exposed
     ├── EngineError: the worker backend of a fleet is unreachable or unusable
     ├── OutputError (also an OSError): results cannot be written
@@ -38,6 +39,7 @@ __all__ = [
     "OutputError",
     "ParameterError",
     "PlanError",
+    "PlaybookError",
     "ReducibleError",
     "SizeError",
     "SolverError",
@@ -154,6 +156,10 @@ class CodebookError(HideseekError, ValueError):
 
 class PlanError(HideseekError, ValueError):
     """A stored plan is damaged, of another version, or a planner belongs to another game: make a new plan."""
+
+
+class PlaybookError(HideseekError, ValueError):
+    """A playbook is damaged, of another version, or its fields contradict each other: make a new one."""
 
 
 class StateError(HideseekError):

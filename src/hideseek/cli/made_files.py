@@ -15,8 +15,8 @@ from hideseek.util.progress import bar
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
     from datetime import datetime
 
+    from hideseek.device.belief_device import LiveLabel
     from hideseek.device.codebook_device import Point
-    from hideseek.device.live_device import LiveLabel
     from hideseek.device.step_device import Answer
 
 commands = Commands()

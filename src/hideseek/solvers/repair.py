@@ -15,6 +15,7 @@ from hideseek.game.game import Game
 from hideseek.game.linear_rows import LinearRows
 from hideseek.solvers.claim import ROW_TOLERANCE, Claim, one_hot
 from hideseek.util.arrays import BoolArray, FloatArray
+from hideseek.util.mixing import share_to_keep
 from hideseek.util.sparse import Matrix, dense, inner, light, row_of_entry, with_entries
 
 
@@ -117,11 +118,8 @@ def cheapest_releases(cost: FloatArray, table: Matrix) -> Matrix:
 
 def mixed_into_budget(table: Matrix, safe: Matrix, cost: FloatArray, budget: float) -> Matrix:
     """Mix towards the safe mechanism just enough to meet the budget."""
-    loss, least = inner(cost, table), inner(cost, safe)
-    if loss <= least:
-        return table
-    share = min(1.0, (loss - budget * (1 - 1e-13)) / (loss - least))
-    return (1 - share) * table + share * safe
+    share = float(share_to_keep(inner(cost, table), inner(cost, safe), budget))
+    return (1 - share) * table + share * safe if share else table
 
 
 def mixed_into_rows(table: FloatArray, safe: FloatArray, rows: LinearRows) -> FloatArray:

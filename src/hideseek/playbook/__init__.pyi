@@ -1,0 +1,3 @@
+from .playbook import Playbook as Playbook
+
+__all__ = ["Playbook"]

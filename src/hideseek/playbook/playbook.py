@@ -1,0 +1,301 @@
+"""A playbook: tables for the beliefs that come up, and all that a device needs to follow the belief and to choose.
+
+Nothing in the file is believed. The chain, the errors and the costs say which game is played; tables and cuts only
+choose, and what a device draws from is rounded, mixed into the budget and evaluated at the belief of the moment. So a
+bad table costs privacy, and the label says so; it cannot break a promise.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated
+
+import msgspec
+import numpy as np
+
+from hideseek.codebook.weights import Table
+from hideseek.errors import CodebookError, PlaybookError
+from hideseek.model.belief_chain import BeliefChain
+from hideseek.model.regions import Regions
+from hideseek.model.scenario import Scenario
+from hideseek.playbook.belief_table import BeliefTable, grouped
+from hideseek.playbook.choosing import Chooser
+from hideseek.storage.documents import (
+    PLACE,
+    Amount,
+    ScenarioDocument,
+    StepLength,
+    read_regions,
+    scenario_document,
+    scenario_from,
+)
+from hideseek.storage.regions_document import RegionsDocument, regions_document
+from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind
+from hideseek.util.arrays import FloatArray, IntArray, frozen
+from hideseek.util.boundary import checked
+from hideseek.util.display import html_table
+from hideseek.util.on_map import OnMap
+from hideseek.util.time_steps import checked_step
+from hideseek.util.units import amount
+
+SUM = 1e-9  # how far from 1 the sum of a distribution may be
+SHARES = 2**16 - 1  # beliefs of tables are kept as whole numbers that stand for shares of it
+LONGEST = 10_000  # steps between accesses
+
+Text = Annotated[str, msgspec.Meta(max_length=200)]
+
+
+class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The name and the unit of a metric."""
+
+    name: Text
+    unit: Text
+
+
+class _Document(msgspec.Struct, forbid_unknown_fields=True):
+    hideseek_playbook: Count
+    sha256: Checksum
+    step: StepLength
+    regions: RegionsDocument
+    scenario: ScenarioDocument
+    privacy: Measure
+    quality: Measure
+    budget: Amount
+    discount: Annotated[float, msgspec.Meta(ge=0, lt=1)]
+    price: Amount
+
+
+NUMBERS = ("start", "error", "cost", "moves", "wait", "cuts", "attack")
+PLAYBOOK = FileKind("playbook", 1, _Document, PlaybookError)
+
+
+@checked
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Playbook(BeliefChain, OnMap):
+    """Tables for the beliefs that come up: made by :func:`hideseek.make_playbook`, used by a ``PlaybookDevice``.
+
+    ``tables`` [table, state, release] are in whole weights, each made for one of the ``anchors`` [table, state]: a
+    belief of an adversary who remembers every release. ``cuts`` [cut, state at the next access] and the ``discount``
+    value the future. ``attack`` and ``price`` bound what any mechanism reaches in the long run: the ceiling.
+    """
+
+    regions: Regions
+    step: str
+    scenario: Scenario
+    privacy: Measure
+    quality: Measure
+    discount: float
+    cuts: FloatArray = field(repr=False)
+    anchors: FloatArray = field(repr=False)
+    tables: Table = field(repr=False)
+    attack: FloatArray = field(repr=False)
+    price: float
+    checksum: str = ""
+
+    def play(self, belief: FloatArray, *, columns: Sequence[int] | None = None, floor: float = 0.0) -> BeliefTable:
+        """The table that a device draws from at a belief.
+
+        Parameters
+        ----------
+        belief : ``(states,)`` array
+            What an adversary who remembers every release believes.
+        columns : sequence of int, optional
+            The columns of the state that the device knows, by default all.
+        floor : float
+            Tables with at least so much privacy come first.
+
+        Returns
+        -------
+        BeliefTable
+            In whole weights, with its privacy and its expected loss at the belief.
+
+        Raises
+        ------
+        BudgetError
+            If no release keeps the budget without the columns that are not known.
+        """
+        known = list(range(self.states.shape[1])) if columns is None else list(columns)
+        group = None if len(known) == self.states.shape[1] else grouped(self, known)[2]
+        return BeliefTable.of(self, belief, known, self.chooser.choose(belief, group, floor))
+
+    @cached_property
+    def chooser(self) -> Chooser:
+        """What chooses among the tables."""
+        return Chooser(
+            self.error,
+            self.cost,
+            budget=self.budget,
+            cuts=self.cuts @ self.moves.T,
+            discount=self.discount,
+            anchors=self.anchors,
+            tables=self.tables.matrix.reshape(len(self.anchors), *self.cost.shape),
+        )
+
+    @cached_property
+    def ceiling_cut(self) -> FloatArray:
+        """The ceiling's attack and price as a bound on the privacy at any belief, linear in it."""
+        return self.cut(self.attack, self.price)
+
+    @cached_property
+    def content(self) -> bytes:
+        """The file."""
+        document = _Document(
+            hideseek_playbook=PLAYBOOK.version,
+            sha256=BLANK,
+            step=self.step,
+            regions=regions_document(self.regions),
+            scenario=scenario_document(self.scenario),
+            privacy=self.privacy,
+            quality=self.quality,
+            budget=self.budget,
+            discount=self.discount,
+            price=self.price,
+        )
+        place = self.tables.releases.dtype
+        tensors = {
+            **{name: getattr(self, name) for name in NUMBERS},
+            "states": self.states.astype(place),
+            "anchors": np.rint(self.anchors * SHARES).astype(np.uint16),
+            **{f"tables.{name}": getattr(self.tables, name) for name in ("start", "releases", "weights")},
+        }
+        return PLAYBOOK.sealed(document, tensors)
+
+    @property
+    def sha256(self) -> str:
+        """The checksum of the file."""
+        return self.checksum or PLAYBOOK.opened(self.content).document.sha256
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, whole or not at all, readable by its owner only.
+
+        Parameters
+        ----------
+        path : path
+            Of the file, which is replaced if it exists.
+
+        Raises
+        ------
+        PlaybookError
+            If the file cannot be written.
+        """
+        playbook_from(memoryview(self.content))  # nothing is written that would not be read
+        PLAYBOOK.save(path, self.content, "Playbook.save")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Playbook:
+        """Read it from a file, and refuse what is damaged or is no playbook.
+
+        Parameters
+        ----------
+        path : path
+            Of the file.
+
+        Returns
+        -------
+        Playbook
+            The same, bit by bit.
+
+        Raises
+        ------
+        PlaybookError
+            If the file is damaged, or its fields contradict each other.
+        """
+        return PLAYBOOK.load(path, "Playbook.load", playbook_from)
+
+    def __repr__(self) -> str:
+        return f"Playbook({', '.join(f'{name}={value}' for name, value in self._facts.items())})"
+
+    def _repr_html_(self) -> str:
+        return html_table("Playbook", self._facts)
+
+    @property
+    def _facts(self) -> dict[str, object]:
+        return {
+            "places": len(self.regions),
+            "tables": len(self.anchors),
+            "cuts": len(self.cuts),
+            "privacy": self.privacy.name,
+            "quality": self.quality.name,
+            "budget": amount(self.budget, self.quality.unit),
+        }
+
+
+def playbook_from(content: memoryview) -> Playbook:
+    """A playbook from a file's content."""
+    file = PLAYBOOK.opened(content)
+    document = file.document
+    checked_step(document.step, "the file")
+    regions, scenario = read_regions(document.regions), scenario_from(document.scenario)
+    if not 1 <= scenario.every <= LONGEST or scenario.release != (0,) or scenario.known[-1:] != (0,):
+        raise PlaybookError("Its scenario is none that releases the current place, access after access.")
+    numbers = {name: file.take(name, "F64", ndim=1 if name == "start" else 2) for name in NUMBERS}
+    states: IntArray = file.take("states", *PLACE, ndim=2).astype(np.int64)
+    anchors = file.take("anchors", "U16", ndim=2) / SHARES
+    count, places = len(states), len(regions)
+    try:
+        tables = Table(
+            places,
+            codes=np.arange(len(anchors) * count, dtype=np.uint64),
+            start=file.take("tables.start", "U32"),
+            releases=file.take("tables.releases", *PLACE),
+            weights=file.take("tables.weights", "U32"),
+        ).checked()
+    except CodebookError as error:
+        raise PlaybookError(str(error)) from None
+    file.end()
+    row = sum(offset == k + 1 - len(scenario.known) for k, offset in enumerate(scenario.known))
+    book = Playbook(
+        regions=regions,
+        step=document.step,
+        scenario=scenario,
+        privacy=document.privacy,
+        quality=document.quality,
+        budget=document.budget,
+        discount=document.discount,
+        price=document.price,
+        every=scenario.every,
+        row=row,
+        states=frozen(states),
+        anchors=anchors,
+        tables=tables,
+        checksum=document.sha256,
+        **{name: np.asarray(array, np.float64) for name, array in numbers.items()},
+    )
+    check_shapes(book, places)
+    return book
+
+
+def check_shapes(book: Playbook, places: int) -> None:
+    """Refuse numbers that do not fit each other, or are not finite, or no distributions."""
+    count, known = book.states.shape
+    windows = len(np.unique(book.states[:, -book.row :], axis=0)) if count else 0
+    shapes = {
+        "start": (count,),
+        "error": (None, count),
+        "cost": (count, places),
+        "moves": (count, count),
+        "wait": (windows, windows),
+        "cuts": (None, count),
+        "anchors": (None, count),
+        "attack": (places, len(book.error)),
+    }
+    if not count or known != len(book.scenario.known) or book.states.max() >= places:
+        raise PlaybookError("Its states are not made of its places.")
+    if len(np.unique(book.states, axis=0)) < count:
+        raise PlaybookError("A state stands twice.")
+    for name, shape in shapes.items():
+        array = getattr(book, name)
+        fits = len(shape) == array.ndim and all(
+            own in (None, size) for own, size in zip(shape, array.shape, strict=True)
+        )
+        if not fits or not np.isfinite(array).all() or not (array.size or name == "cuts"):
+            raise PlaybookError(f"Its {name} have another shape, or a number that is not finite.")
+    for name in ("start", "moves", "wait", "attack"):
+        array = getattr(book, name)
+        if array.min() < 0 or (np.abs(array.sum(axis=-1) - 1) > SUM).any():
+            raise PlaybookError(f"Its {name} are no distributions.")
+    if min(book.error.min(), book.cost.min()) < 0 or book.cost.min(axis=1).max() > book.budget:
+        raise PlaybookError("An error or a cost is negative, or the budget is too small at some place.")
