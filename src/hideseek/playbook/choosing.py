@@ -21,8 +21,8 @@ from hideseek.playbook.belief_table import cheapest
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.mixing import share_to_keep
 
-NEAR = 16  # tables that are looked at
-PAIRED = 5  # the best ones that the best of all is mixed with
+NEAR = 40  # tables that are looked at
+PAIRED = 6  # the best ones that the best of all is mixed with
 SHARES = 0.25, 0.5  # of the other one in a mixture
 ROUNDING = 1e-9
 UNLIKELY = 1e-9  # states of this probability do not count when tables are compared
@@ -91,7 +91,7 @@ class Chooser:
         first, *others = worth.order(floor)[: 1 + PAIRED]
         mixtures = [(1 - share) * tables[first] + share * tables[others] for share in SHARES]
         tables = np.concatenate([tables[[first]], *mixtures])
-        best = np.asarray(tables[self.worth(belief, tables).order(floor)[0]], dtype=np.float64)
+        best = tables[self.worth(belief, tables).order(floor)[0]].astype(np.float64)
         return np.asarray(best / best.sum(axis=1, keepdims=True))
 
     def nearest(self, belief: FloatArray) -> IntArray:
