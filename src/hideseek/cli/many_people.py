@@ -273,6 +273,8 @@ def fleet_command(
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise
+    for words in found.notes:
+        note(f"note: {words}")
     for words in fleet_warnings(found):
         note(("warning:", "bold yellow"), f" {words}")
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from hideseek.fleet.engines import Engine, each_result, engine_of
@@ -35,7 +35,7 @@ class Fleet:
     ``departed`` others, no longer in the data, were finished by an earlier run, and their files are still there.
     ``kept`` is the average share of the ceiling that is left over all codebooks (None where there is none),
     ``seconds`` the CPU time per user with codebooks, on average. Users were ``told_apart_by`` what
-    :class:`hideseek.traces.ReadReport` says.
+    :class:`hideseek.traces.ReadReport` says, and ``notes`` are those of one.
 
     On average over users, None where nobody could be learned: ``places``, the median ``width`` of a place in metres,
     the share of fixes ``outside``, the ``hours`` and ``days`` covered. ``few_days`` users have fewer days than a week,
@@ -59,6 +59,7 @@ class Fleet:
     days: float | None = None
     few_days: int = 0
     narrow: int = 0
+    notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """The table of labels, one row per design of a user."""
@@ -154,7 +155,8 @@ def protect_all(spool: Spool, outputs: Outputs, engine: Engine, tell: Advance) -
         tell("users", done, len(digests))
     table = outputs.assemble(sorted(digests))
     departed = outputs.departed(digests)
-    return summary(table, outputs.folder.address(LABELS), len(finished), departed, spool.told_apart_by)
+    found = summary(table, outputs.folder.address(LABELS), len(finished), departed, spool.told_apart_by)
+    return replace(found, notes=spool.notes)
 
 
 def is_finished(mark: Mark, digest: str) -> bool:
