@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from hideseek.fleet.engines import Engine, each_result, engine_of
@@ -155,8 +155,7 @@ def protect_all(spool: Spool, outputs: Outputs, engine: Engine, tell: Advance) -
         tell("users", done, len(digests))
     table = outputs.assemble(sorted(digests))
     departed = outputs.departed(digests)
-    found = summary(table, outputs.folder.address(LABELS), len(finished), departed, spool.told_apart_by)
-    return replace(found, notes=spool.notes)
+    return summary(table, outputs.folder.address(LABELS), len(finished), departed, spool.told_apart_by, spool.notes)
 
 
 def is_finished(mark: Mark, digest: str) -> bool:
@@ -164,7 +163,9 @@ def is_finished(mark: Mark, digest: str) -> bool:
     return mark.digest == digest and all(row.reason != DIED for row in mark.rows)
 
 
-def summary(table: pa.Table, labels: str, reused: int, departed: int, told_apart_by: str) -> Fleet:
+def summary(
+    table: pa.Table, labels: str, reused: int, departed: int, told_apart_by: str, notes: tuple[str, ...] = ()
+) -> Fleet:
     """The facts of a table of labels."""
     columns = ("user", "kept", "seconds", "reason", "narrow", *COVERAGE)
     there = [name for name in columns if name in table.column_names]  # tables of 0.2.0 have fewer
@@ -185,4 +186,5 @@ def summary(table: pa.Table, labels: str, reused: int, departed: int, told_apart
         **{name: float(learned[name].mean()) if learned[name].notna().any() else None for name in COVERAGE},
         few_days=int((learned["days"] < FEW_DAYS).sum()),
         narrow=Counter(designed["narrow"])[True],
+        notes=notes,
     )

@@ -161,7 +161,7 @@ def read_csv(stream: IO[bytes], columns: Names | None = None) -> Iterator[pd.Dat
 
 def with_points(rows: pd.DataFrame) -> pd.DataFrame:
     """Columns of text with points for decimal commas, and the remark that it was so."""
-    numeric = [column for column in rows if column not in ("user_id", "geometry")]
+    numeric = [str(column) for column in rows if column not in ("user_id", "geometry")]
     rows = rows.assign(**{column: rows[column].astype(object).str.replace(",", ".") for column in numeric})
     rows.attrs[DECIMAL_COMMAS] = True
     return rows
