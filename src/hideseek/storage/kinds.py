@@ -72,7 +72,8 @@ def kind_of(path: str | os.PathLike[str]) -> Kind:
     Traceback (most recent call last):
     hideseek.errors.TraceError: . is none of hideseek's files: profile, codebook, plan, device state, fleet folder, \
 labels of a fleet, finished user of a fleet, label, report, mechanism table, attack table, curve table, \
-comparison table, planner table, user table, sporadic table, location table, transition table, program table, robustness table. \
+comparison table, planner table, user table, sporadic table, location table, transition table, program table, \
+robustness table. \
 Traces are read by 'hideseek learn'.
     """
     file = Path(path)
