@@ -234,4 +234,20 @@ def test_evaluate_as_somebody_who_believes_another_profile(run, files, tmp_path)
     save_profile(MarkovProfile.from_matrix(CHAIN, Places([1, 2, 3], [1, 2, 3])), tmp_path / "far.json")
     status, out, _ = run(*words, "--as", "far.json", "--json")
     assert status == 2
-    assert "'believes' parameter of evaluate" in json.loads(out)["message"]
+    assert "option --as of evaluate" in json.loads(out)["message"]
+
+
+def test_what_is_a_sum_over_two_places_is_told_where_numbers_are(run, tmp_path):
+    profile = MarkovProfile.from_matrix([[0.6, 0.4], [0.3, 0.7]], Places([46.50, 46.51], [6.50, 6.52]))
+    save_profile(profile, tmp_path / "me.json")
+    said = "distance, m, of 2 places together, in sum"
+    for words in (
+        ("solve", "me.json", "--protect", "next"),
+        ("design", "me.json", "--protect", "next", "--out", "me.hideseek"),
+        ("inspect", "me.hideseek"),
+        ("evaluate", "me.hideseek", "me.json", "--accesses", "5"),
+    ):
+        told = " ".join(run(*words)[1].split())
+        assert f"root mean square {said}" in told
+        assert told.count(said) == 2
+    assert "together" not in run("solve", "me.json")[1]
