@@ -17,10 +17,12 @@ from hideseek.cli.descriptions import (
     solution_facts,
     solution_words,
     stage_rows,
+    together,
     unweighted_rows,
 )
 from hideseek.experiments.wording import label_table, loss_words
-from hideseek.metrics import distance, hamming, sensitive_to, squared
+from hideseek.metrics import distance, hamming, minimum, sensitive_to, squared
+from hideseek.metrics.named import MetricName, metric_of
 from hideseek.util.units import shown
 
 REGIONS = Places([46.52, 46.53, 46.52, 46.55], [6.57, 6.57, 6.59, 6.60], names=("home", "clinic", "work", "far"))
@@ -111,3 +113,24 @@ def test_beside_a_weighted_privacy_stands_the_error_without_weights():
     assert (name, float(words.removesuffix(" m"))) == ("privacy, without weights", pytest.approx(by_hand, rel=1e-5))
     assert by_hand < solution.privacy
     assert unweighted_rows(solve(game_of("euclid", "squared", "900m")), PERSON, scenario, METRICS["euclid"]) == []
+
+
+@pytest.mark.parametrize("name", ["euclid", "squared", "hamming"])
+def test_the_number_of_two_places_is_told_to_be_a_sum_where_it_is_one(name):
+    """A person who jumps to either of two places: twice the error for two of them, if the metric adds."""
+    pair = Places([46.52, 46.53], [6.57, 6.57])
+    person = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], pair)
+    metric = metric_of(MetricName(name), pair)
+    one, two = (
+        Game.from_scenario(person, scenario, privacy=metric, quality=metric)
+        for scenario in (Scenario.sporadic(), Scenario.present_future())
+    )
+    doubled = two.prior_risk == pytest.approx(2 * one.prior_risk) and two.saturation == pytest.approx(
+        2 * one.saturation
+    )
+    assert together(metric, (0, 1)).endswith("of 2 places together" + ", in sum" * doubled)
+    assert "together" not in together(metric, (0,))
+
+
+def test_minima_over_places_are_not_told_to_be_sums():
+    assert together(minimum(distance(REGIONS)), (0, 1)).endswith("of 2 places together")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hideseek import MarkovProfile, Places, save_profile
+from hideseek import MarkovProfile, Places, Scenario, save_profile
 from hideseek.cli import expected
+from hideseek.util.choices import Protect
 
 REGIONS = Places([46.50, 46.51], [6.50, 6.52])
 
@@ -42,8 +43,10 @@ def test_what_is_soon_done_says_nothing(clock, capsys):
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("command", ["design", "plan", "compare"])
-def test_long_work_is_told_before_it_starts(run, tmp_path, monkeypatch, command):
+@pytest.mark.parametrize(
+    "words", [*(("design", "--protect", one) for one in Protect), ("plan",), ("compare",)], ids=" ".join
+)
+def test_long_work_is_told_before_it_starts(run, tmp_path, monkeypatch, words):
     """With 30 seconds made so short that everything is long, and nothing done."""
     save_profile(MarkovProfile.from_matrix([[0.6, 0.4], [0.3, 0.7]], REGIONS), tmp_path / "me.json")
     monkeypatch.setattr(expected, "LONG", 0)
@@ -56,7 +59,18 @@ def test_long_work_is_told_before_it_starts(run, tmp_path, monkeypatch, command)
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"hideseek.{target[command]}", interrupted)
-    status, _, err = run(command, "me.json")
+    monkeypatch.setattr(f"hideseek.{target[words[0]]}", interrupted)
+    status, _, err = run(*words, "me.json")
     assert status == 130
     assert "note: less than a minute" in err
+
+
+def test_what_protects_more_is_expected_to_take_longer():
+    """As measured at 16 and 20 places: a place, both on the way, all between two accesses; more of each, longer."""
+    of = Scenario.past_present
+    ordered = [of(1), of(1, protect="way"), Scenario.in_between(2), Scenario.in_between(3)]
+    for places in (16, 20, 40):
+        times = [expected.design_seconds(places, one, gaps=1) for one in ordered]
+        assert times == sorted(set(times))
+        assert expected.design_seconds(places, of(2, protect="way"), gaps=1) > times[1]
+        assert expected.design_seconds(places, of(1), gaps=3) == 3 * times[0]

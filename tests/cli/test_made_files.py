@@ -14,6 +14,7 @@ from hideseek.adversary import attack
 from hideseek.codebook.codebook import Codebook
 from hideseek.experiments import planner_study_pages
 from hideseek.storage.kinds import Kind
+from tests.support.fleets import labels_of
 from tests.support.results import STUDY
 
 HERE = ("--latitude", "46.5", "--longitude", "6.5", "--at", "2026-01-05T08:00:00+00:00")
@@ -49,7 +50,8 @@ def files(run, tmp_path):
 
 
 def test_inspect_knows_what_every_command_writes(run, files, undisturbed):
-    files |= {Kind.FLEET: undisturbed, Kind.LABELS: undisturbed / "labels.parquet"}
+    mark = next((undisturbed / "done").iterdir())
+    files |= {Kind.FLEET: undisturbed, Kind.LABELS: undisturbed / "labels.parquet", Kind.MARK: mark}
     renamed = Path("whatever.bin")
     for kind, name in files.items():
         if Path(name).is_file():  # what a file is called does not matter
@@ -80,6 +82,10 @@ def test_the_facts_of_each_file_are_those_that_are_in_it(run, files, undisturbed
     fleet = facts(undisturbed)
     assert (fleet["users"], fleet["codebooks"], fleet["job"]["grid"]) == (4, 4, [1, 2])
     assert facts(undisturbed / "fleet.json") == fleet | {"file": str(undisturbed / "fleet.json")}
+    mark = facts(undisturbed / "done" / "person-002.json")
+    label = labels_of(undisturbed).loc["person-002"]
+    assert (mark["user"], [row["kept"] for row in mark["rows"]]) == ("person-002", [label["kept"]])
+    assert label["codebook"] in run("inspect", undisturbed / "done" / "person-002.json")[1].replace("\n", "")
 
 
 def test_no_true_place_is_shown_of_a_state(run, tmp_path):
@@ -189,6 +195,13 @@ def test_a_damaged_fleet_is_told(run, tmp_path):
     assert (status, json.loads(out)["error"]) == (2, "TraceError")
 
 
+@pytest.mark.parametrize("rows", [b"1", b'["x"]', b'[{"user":"a"}]', b"[" * 10_000])
+def test_a_damaged_user_of_a_fleet_is_told(run, tmp_path, rows):
+    (tmp_path / "ann.json").write_bytes(b'{"user":"ann","digest":"","rows":' + rows + b"}")
+    status, out, _ = run("inspect", "ann.json", "--json")
+    assert (status, json.loads(out)["error"]) == (2, "TraceError")
+
+
 def test_expose_knows_which_options_go_with_which_file(run, files):
     for words, said in (
         (("me.plan", "--restart"), "given with a codebook only"),
@@ -221,4 +234,20 @@ def test_evaluate_as_somebody_who_believes_another_profile(run, files, tmp_path)
     save_profile(MarkovProfile.from_matrix(CHAIN, Places([1, 2, 3], [1, 2, 3])), tmp_path / "far.json")
     status, out, _ = run(*words, "--as", "far.json", "--json")
     assert status == 2
-    assert "'believes' parameter of evaluate" in json.loads(out)["message"]
+    assert "option --as of evaluate" in json.loads(out)["message"]
+
+
+def test_what_is_a_sum_over_two_places_is_told_where_numbers_are(run, tmp_path):
+    profile = MarkovProfile.from_matrix([[0.6, 0.4], [0.3, 0.7]], Places([46.50, 46.51], [6.50, 6.52]))
+    save_profile(profile, tmp_path / "me.json")
+    said = "distance, m, of 2 places together, in sum"
+    for words in (
+        ("solve", "me.json", "--protect", "next"),
+        ("design", "me.json", "--protect", "next", "--out", "me.hideseek"),
+        ("inspect", "me.hideseek"),
+        ("evaluate", "me.hideseek", "me.json", "--accesses", "5"),
+    ):
+        told = " ".join(run(*words)[1].split())
+        assert f"root mean square {said}" in told
+        assert told.count(said) == 2
+    assert "together" not in run("solve", "me.json")[1]

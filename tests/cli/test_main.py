@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -27,9 +28,9 @@ def test_the_version_is_told(run):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("compare", "--grid", "ten"), "'grid' parameter of compare"),
-        (("study", "--users", "0", "--out"), "'users' parameter of study"),
-        (("reproduce", "--users", "0", "--out"), "'users' parameter of reproduce"),
+        (("compare", "--grid", "ten"), "option --grid of compare"),
+        (("study", "--users", "0", "--out"), "option --users of study"),
+        (("reproduce", "--users", "0", "--out"), "option --users of reproduce"),
     ],
 )
 def test_an_error_names_the_command_that_has_the_option(run, traces, tmp_path, words, said):
@@ -40,40 +41,46 @@ def test_an_error_names_the_command_that_has_the_option(run, traces, tmp_path, w
     ("words", "said"),
     [
         (["learn", "nowhere"], "nowhere"),
-        (["learn", "TRACES", "--user", "nobody"], "'user' parameter of learn"),
-        (["learn", "TRACES", "--grid", "ten"], "'grid' parameter of learn"),
-        (["design", "TRACES", "--grid", "ten", "--out", "c"], "'grid' parameter of design"),
-        (["fleet", "TRACES", "--box", "1,2,3", "--out", "f"], "'box' parameter of fleet"),
-        (["solve", "TRACES", "--protect", "between"], "'protect' parameter of solve"),
-        (["curve", "TRACES", "--protect", "way"], "'protect' parameter of curve"),
-        (["learn", "TRACES", "--grid", "0x5"], "'rows' parameter"),
-        (["learn", "TRACES", "--box", "1,2,3"], "'box' parameter"),
+        (["learn", "TRACES", "--user", "nobody"], "option --user of learn"),
+        (["learn", "TRACES", "--grid", "ten"], "option --grid of learn"),
+        (["design", "TRACES", "--grid", "ten", "--out", "c"], "option --grid of design"),
+        (["fleet", "TRACES", "--box", "1,2,3", "--out", "f"], "option --box of fleet"),
+        (["solve", "TRACES", "--protect", "between"], "option --protect of solve"),
+        (["curve", "TRACES", "--protect", "way"], "option --protect of curve"),
+        (["learn", "TRACES", "--grid", "0x5"], "option --grid of learn must be an integer >= 1"),
+        (["learn", "TRACES", "--grid", "5x0"], "option --grid of learn must be an integer >= 1"),
+        (["learn", "TRACES", "--box", "9,2,3,4"], "option --box of learn must be degrees"),
+        (["learn", "TRACES", "--places-about", "1"], "option --places-about of learn"),
+        (["fleet", "TRACES", "--budget", "20%", "--budget", "20%", "--out", "f"], "option --budget of fleet"),
+        (["fleet", "TRACES", "--user", "x", "--out", "f"], "option --user of fleet"),
+        (["inspect", "nowhere"], "nowhere cannot be read"),
+        (["learn", "TRACES", "--box", "1,2,3"], "option --box"),
         (["learn", "TRACES", "--box", "1,2,3,4"], "around at least one fix"),
-        (["learn", "TRACES", "--places", "none.csv"], "'places' parameter"),
-        (["learn", "TRACES", "--h3", "99"], "'h3' parameter"),
-        (["learn", "TRACES", "--cell", "500"], "'cell' parameter"),
-        (["learn", "TRACES", "--cell", "10cm"], "'cell' parameter"),
-        (["learn", "TRACES", "--cell", "0.5m"], "'cell' parameter"),
-        (["learn", "TRACES", "--box", "1,2,3,4", "--h3", "5"], "'box' parameter"),
-        (["learn", "TRACES", "--one-person", "--user", "person-000"], "'user, one_person' parameter"),
+        (["learn", "TRACES", "--places", "none.csv"], "option --places"),
+        (["learn", "TRACES", "--h3", "99"], "option --h3"),
+        (["learn", "TRACES", "--cell", "500"], "option --cell"),
+        (["learn", "TRACES", "--cell", "10cm"], "option --cell"),
+        (["learn", "TRACES", "--cell", "0.5m"], "option --cell"),
+        (["learn", "TRACES", "--box", "1,2,3,4", "--h3", "5"], "option --box"),
+        (["learn", "TRACES", "--one-person", "--user", "person-000"], "options --user, --one-person"),
         (["solve", "TRACES", "--protect", "way"], "Use design or plan"),
-        (["solve", "TRACES", "--planned"], "'planned' parameter"),
-        (["study", "TRACES", "--timezone", "Atlantis/Capital"], "'timezone' parameter"),
+        (["solve", "TRACES", "--planned"], "option --planned"),
+        (["study", "TRACES", "--timezone", "Atlantis/Capital"], "option --timezone"),
         (["study", "--user", "person-000"], "given with traces only"),
-        (["learn", "TRACES", "--step", "never"], "'step' parameter"),
-        (["learn", "TRACES", "--h3", "5", "--cell", "1km"], "'grid, cell, h3, places, about' parameter"),
-        (["learn", "TRACES", "--h3", "5", "--grid", "3x3"], "'grid, cell, h3, places, about' parameter"),
+        (["learn", "TRACES", "--step", "never"], "option --step"),
+        (["learn", "TRACES", "--h3", "5", "--cell", "1km"], "options --grid, --cell, --h3, --places, --places-about"),
+        (["learn", "TRACES", "--h3", "5", "--grid", "3x3"], "options --grid, --cell, --h3, --places, --places-about"),
         (["learn", "TRACES", "--grid", "100000x100000"], "A grid of 100000 x 100000 cells would need"),
-        (["learn", "TRACES", "--format", "none"], "'format' parameter"),
-        (["learn", "TRACES", "--grid", "1x1"], "two or more places"),
-        (["learn", "TRACES", "--order", "1" + "0" * 20], "'order' parameter"),
-        (["learn", "TRACES", "--order", "62"], "'order' parameter"),
-        (["solve", "TRACES", "--budget", "lots"], "'budget' parameter"),
-        (["solve", "TRACES", "--budget", "-5%"], "'budget' parameter"),
-        (["solve", "TRACES", "--budget", "nan"], "'budget' parameter"),
-        (["solve", "TRACES", "--tolerance", "0"], "'tolerance' parameter"),
-        (["curve", "TRACES", "--points", "1"], "'points' parameter"),
-        (["curve", "TRACES", "--figure", "c.exe", "--out", "c.csv", "--grid", "2x2"], "'figure' parameter"),
+        (["learn", "TRACES", "--format", "none"], "option --format"),
+        (["learn", "TRACES", "--grid", "1x1"], "argument DATA of learn must be traces that visit two or more places"),
+        (["learn", "TRACES", "--order", "1" + "0" * 20], "option --order"),
+        (["learn", "TRACES", "--order", "62"], "option --order"),
+        (["solve", "TRACES", "--budget", "lots"], "option --budget"),
+        (["solve", "TRACES", "--budget", "-5%"], "option --budget"),
+        (["solve", "TRACES", "--budget", "nan"], "option --budget"),
+        (["solve", "TRACES", "--tolerance", "0"], "option --tolerance"),
+        (["curve", "TRACES", "--points", "1"], "option --points"),
+        (["curve", "TRACES", "--figure", "c.exe", "--out", "c.csv", "--grid", "2x2"], "option --figure"),
         (["learn", "[/x]"], "[/x]"),
         (["solve", "TRACES", "--grid", "3x3", "--out", "/proc/nowhere/m.csv"], "nowhere"),
     ],
@@ -140,3 +147,17 @@ def test_shell_completion_is_offered():
         [sys.executable, "-m", "hideseek", "--help"], capture_output=True, text=True, check=True
     ).stdout
     assert "--install-completion" in text
+
+
+def test_to_be_ended_is_to_be_interrupted(run, monkeypatch):
+    def ended(*_):
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr("hideseek.experiments.demo.run_demo", ended)
+    assert run("demo") == (130, "", "")
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in (*COMMANDS, "map"))], ids=" ".join)
+def test_help_tells_no_types_of_a_programming_language(run, command):
+    words = re.findall(r"<([^>]*)>|(\b(?:INTEGER|FLOAT|TEXT|PATH)\b)", run(*command, "--help")[1])
+    assert all("|" in choices and "[" not in choices for choices, _ in words)

@@ -142,22 +142,26 @@ def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
             "OutputError",
             "/proc/nowhere/ for the results cannot be used: No such file",
         ),
-        (["CITY", "--out", ""], "ParameterError", "'out'"),
+        (["CITY", "--out", ""], "ParameterError", "option --out of fleet"),
         (["CITY", "--out", "nope://x"], "ParameterError", "Protocol not known: nope"),
         (["CITY", "--out", "CITY"], "ParameterError", "city.csv"),
         (["CITY", "--out", "o", "--engine", "spark"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
         (["CITY", "--out", "o", "--engine", "dask://host"], "ParameterError", "'joblib' or 'dask://HOST:PORT'"),
         (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1"], "EngineError", "127.0.0.1:1"),
-        (["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1", "--workers", "2"], "ParameterError", "'workers'"),
-        (["CITY", "--out", "o", "--workers", "0"], "ParameterError", "'workers'"),
-        (["CITY", "--out", "o", "--grid", "ten"], "ParameterError", "'grid'"),
-        (["CITY", "--out", "o", "--grid", "0x5"], "ParameterError", "'rows'"),
-        (["CITY", "--out", "o", "--box", "1,2,3"], "ParameterError", "'box'"),
-        (["CITY", "--out", "o", "--box", "2,1,3,4"], "ParameterError", "south and north"),
-        (["CITY", "--out", "o", "--step", "never"], "ParameterError", "'step'"),
-        (["CITY", "--out", "o", "--memory", "-1"], "ParameterError", "'memory'"),
-        (["CITY", "--out", "o", "--gaps", "0"], "ParameterError", "'gaps'"),
-        (["CITY", "--out", "o", "--budget", "lots"], "ParameterError", "'budget'"),
+        (
+            ["CITY", "--out", "o", "--engine", "dask://127.0.0.1:1", "--workers", "2"],
+            "ParameterError",
+            "option --workers of fleet",
+        ),
+        (["CITY", "--out", "o", "--workers", "0"], "ParameterError", "option --workers of fleet"),
+        (["CITY", "--out", "o", "--grid", "ten"], "ParameterError", "option --grid of fleet"),
+        (["CITY", "--out", "o", "--grid", "0x5"], "ParameterError", "option --grid of fleet"),
+        (["CITY", "--out", "o", "--box", "1,2,3"], "ParameterError", "option --box of fleet"),
+        (["CITY", "--out", "o", "--box", "2,1,3,4"], "ParameterError", "option --box of fleet"),
+        (["CITY", "--out", "o", "--step", "never"], "ParameterError", "option --step of fleet"),
+        (["CITY", "--out", "o", "--memory", "-1"], "ParameterError", "option --memory of fleet"),
+        (["CITY", "--out", "o", "--gaps", "0"], "ParameterError", "option --gaps of fleet"),
+        (["CITY", "--out", "o", "--budget", "lots"], "ParameterError", "option --budget of fleet"),
         (["CITY", "--out", "o", "--budget", "20%", "--budget", "20.0%"], "ParameterError", "none of them twice"),
     ],
 )
@@ -202,3 +206,14 @@ def test_a_package_that_is_not_installed_is_named(city, tmp_path, missing, words
     assert (done.returncode, told["error"]) == (2, "MissingExtraError")
     assert said in told["message"]
     assert not list(tmp_path.iterdir())
+
+
+def test_reasons_of_a_fleet_name_what_the_command_has(run, tmp_path):
+    still = "tracked_at,user_id,latitude,longitude\n" + "".join(
+        f"2026-01-{day:02}T{hour:02}:00:00Z,still,46.5,6.5\n" for day in range(1, 9) for hour in range(24)
+    )
+    (tmp_path / "still.csv").write_text(still)
+    status, out, _ = run("fleet", "still.csv", "--out", "o", "--workers", "1", "--grid", "3x3")
+    assert status == 1
+    assert "argument DATA of fleet must be traces" in " ".join(out.split())
+    assert "argument DATA of fleet must be traces" in " ".join(run("inspect", "o")[1].split())

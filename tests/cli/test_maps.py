@@ -64,7 +64,7 @@ def test_tracks_lie_under_places_and_a_label_beside_them(run, files, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("map", "p.json", "--tiles", "http://example.org/{z}/{x}/{y}"), "'tiles' parameter"),
+        (("map", "p.json", "--tiles", "http://example.org/{z}/{x}/{y}"), "option --tiles"),
         (("map", "c.hideseek", "--label", "p.json"), "what evaluate --json prints"),
         (("map", "none.csv"), "none.csv"),
         (("map", "broken.json"), "what evaluate --json prints"),

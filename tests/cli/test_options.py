@@ -18,6 +18,14 @@ from hideseek.solvers.curve import trade_off
 from hideseek.solvers.dispatch import solve
 from hideseek.util.choices import Protect
 
+ONCE = [Protect.PLACE, Protect.NEXT]
+OPTIONS = {
+    "design": ("--planned", "--memory", "--every"),
+    "plan": ("--every",),
+    "solve": ("--planned",),
+    "curve": ("--planned",),
+}
+
 
 def defaults(function):
     return {name: one.default for name, one in inspect.signature(function).parameters.items()}
@@ -52,12 +60,46 @@ def test_what_lies_between_accesses_is_no_matter_of_one_access():
                 scenario_alone(protect, planned=False)
         else:
             alone = scenario_alone(protect, planned=False)
-            assert alone.target == scenario_of_codebook(protect, planned=False, memory=0, every=1).target
+            assert alone.target == scenario_of_codebook(protect, planned=False, memory=None, every=None).target
 
 
-@pytest.mark.parametrize("protect", [one for one in Protect if one is not Protect.NEXT])
-def test_a_route_is_planned_only_where_the_next_place_matters(protect):
-    with pytest.raises(ParameterError, match="must be given with --protect next"):
-        scenario_of_codebook(protect, planned=True, memory=1, every=2)
-    planned = scenario_of_codebook(Protect.NEXT, planned=True, memory=1, every=2)
-    assert (planned.release, planned.causal) == ((0, 1), False)
+@pytest.mark.parametrize("command", ["design", "plan", "solve", "curve"])
+@pytest.mark.parametrize(
+    ("option", "belongs_to"),
+    [("--planned", {"next"}), ("--memory=3", {"place", "way"}), ("--every=3", {"between"})],
+)
+def test_an_option_that_would_change_nothing_is_refused(run, traces, monkeypatch, command, option, belongs_to):
+    """Before any traces are read, where nothing but the options is needed to know it."""
+    monkeypatch.setattr("hideseek.game.game.Game.from_scenario", stopped)
+    monkeypatch.setattr("hideseek.game.budget.budget_through_time", stopped)
+    for protect in ONCE if command in ("solve", "curve") else Protect:
+        status, _, err = run(command, traces, "--grid", "3x3", "--protect", protect, option)
+        told = " ".join(err.split())
+        if not any(option.startswith(one) for one in OPTIONS[command]):
+            assert "No such option" in told
+        elif protect in belongs_to:
+            assert status == 130
+        else:
+            assert status == 2
+            assert f"The option {option.partition('=')[0]} of {command} must be given with --protect " in told
+            assert f"Got --protect {protect} instead. Leave it out, or protect something else." in told
+
+
+def stopped(*_, **__):
+    """The options were taken."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("command", ["solve", "curve", "design", "plan"])
+def test_the_help_of_protect_lists_what_the_command_accepts(run, command):
+    told = run(command, "--help")[1]
+    accepted = ONCE if command in ("solve", "curve") else list(Protect)
+    assert f"<{'|'.join(accepted)}>" in told
+    assert all((f" {one} (" in " ".join(told.split())) == (one in accepted) for one in Protect)
+
+
+def test_an_access_has_the_same_defaults_as_it_says(run):
+    told = " ".join(run("design", "--help")[1].split())
+    assert f"--protect between; {scenario_of_codebook(Protect.BETWEEN, False, None, None).every} if not given" in told
+    remembered = len(scenario_of_codebook(Protect.WAY, False, None, None).seen)
+    assert f"--protect place or way; {remembered} if not given" in told

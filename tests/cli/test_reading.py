@@ -107,9 +107,9 @@ def test_one_person_and_the_others_reach_every_command(run, traces, command):
 def test_a_profile_refuses_options_about_traces_by_name(run, traces):
     assert run("learn", traces, "--grid", "4x4")[0] == 0
     for words, named in (
-        (("--grid", "5x5"), "'--grid'"),
-        (("--one-person", "--step", "10min"), "'--one-person, --step'"),
-        (("--timezone", "UTC"), "'--timezone'"),
+        (("--grid", "5x5"), "option --grid of"),
+        (("--one-person", "--step", "10min"), "options --one-person, --step of"),
+        (("--timezone", "UTC"), "option --timezone of"),
     ):
         status, out, _ = run("solve", "profile.json", *words, "--json")
         assert status == 2
@@ -130,7 +130,7 @@ def test_places_of_another_profile_are_kept_so_that_two_can_be_compared(run, tra
 def test_a_sensitive_place_where_nobody_was_is_refused_when_it_is_learned(run, traces):
     status, _, err = run("learn", traces, "--sensitive", "far=10,10")
     assert status == 2
-    assert "'sensitive' parameter of learn must be locations that lie in a place" in " ".join(err.split())
+    assert "option --sensitive of learn must be locations that lie in a place" in " ".join(err.split())
 
 
 def test_days_are_counted_by_the_clock_of_the_person(run, tmp_path):

@@ -40,4 +40,5 @@ def test_the_layout_of_a_codebook_is_the_one_it_was_designed_with():
     layout = StageLayout.of(scenario, first_stages=2, gaps=3)
     assert StageLayout.from_stages(codebook.stages, codebook.gaps) == layout
     assert (layout.repeating, layout.gaps, layout.recovering) == (2, (3, 4), 1)
-    assert [layout.occasion(number) for number in range(6)] == ["access 1", "access 2", "what repeats", *["gaps"] * 3]
+    told = ["access 1", "access 2", "from access 3 on", *["after a gap"] * 3]
+    assert [layout.occasion(number) for number in range(6)] == told

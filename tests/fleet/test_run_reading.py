@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fsspec
+import pandas as pd
 import pytest
 
 from hideseek import ParameterError
@@ -55,6 +56,14 @@ def test_the_ways_to_read_reach_the_data(city, tmp_path):
         run_fleet(tmp_path / "odd.csv", tmp_path / "no", job=JOB, format="gpx", workers=1)
     one = run_fleet(city, tmp_path / "one", job=Job(grid=(1, 2), privacy="hamming"), one_person=True, workers=1)
     assert (one.users, one.told_apart_by) == (1, "one person")
+
+
+def test_a_fleet_notes_what_reading_notes_also_when_all_is_done(tmp_path):
+    pd.concat([CITY, CITY.head(3)]).to_csv(tmp_path / "twice.csv", index=False)
+    told = "fixes left out, as another of the same person at the same instant was kept: 3"
+    for reused in (0, 4):
+        found = run_fleet(tmp_path / "twice.csv", tmp_path / "out", job=JOB, workers=1)
+        assert (found.reused, found.notes) == (reused, (told,))
 
 
 def test_a_run_is_not_continued_with_another_way_to_read(city, undisturbed, tmp_path):

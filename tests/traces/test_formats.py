@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hideseek.errors import ParameterError, TraceError, TraceWarning
+from hideseek.traces import delimited
 from hideseek.traces.reading import ReadReport, read_traces
 from hideseek.traces.table import COLUMNS, check_traces
 from tests.support.trace_files import CAB, PLT, assert_valid, put, times
@@ -91,6 +92,79 @@ def test_csv_without_users_takes_the_stem(tmp_path):
 def test_csv_users_keep_their_spelling(tmp_path):
     text = "uid,datetime,lat,lng\n007,2020-01-01,1,2\nNA,2020-01-01,1,2\n1e3,2020-01-01,1,2\n"
     assert read_traces(put(tmp_path, "x.csv", text))["user_id"].tolist() == ["007", "1e3", "NA"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Time (UTC),Latitude (deg),Longitude [deg],Accuracy (m)",
+        "time [ms],lat [°],lon [°],acc[m]",
+        "t,LAT ( Decimal Degrees ),long(WGS84),hacc [metres]",
+        "t,lat (rad),latitude (deg),lon (m),lon (°E),accuracy (m)",
+    ],
+)
+def test_a_name_may_have_a_unit_that_is_ours(tmp_path, header):
+    named = {"lat": "46.5", "lon": "6.5", "acc": "7", "hac": "7", "tim": "1577872800000", "t": "1577872800000"}
+    cells = ["1" if "rad" in name or name == "lon (m)" else named[name[:3].lower()] for name in header.split(",")]
+    table = read_traces(put(tmp_path, "x.csv", f"{header}\n{','.join(cells)}\n"), accuracy="10m")
+    assert times(table) == ["2020-01-01 10:00:00"]
+    assert table[["latitude", "longitude"]].to_numpy().tolist() == [[46.5, 6.5]]
+    assert read_traces(tmp_path / "x.csv", accuracy="8m").attrs["report"].inaccurate == 0
+    with pytest.raises(TraceError, match="too inaccurate: 1"):
+        read_traces(tmp_path / "x.csv", accuracy="5m")
+
+
+def test_a_name_without_a_unit_comes_before_one_with_it(tmp_path):
+    text = "t,latitude (deg),lat,lon\n1577872800,1,46.5,6.5\n"
+    assert read_traces(put(tmp_path, "x.csv", text))["latitude"].tolist() == [46.5]
+
+
+def test_a_unit_that_would_be_read_wrong_is_not_taken(tmp_path):
+    for name in ("latitude (rad)", "latitude (m)", "latitude ()", "latitude (deg) (deg)", "(deg)", "]("):
+        with pytest.raises(TraceError, match="csv"):
+            read_traces(put(tmp_path, "x.csv", f"t;{name};lon\n1577872800;1;6.5\n"))
+
+
+def test_decimal_commas_are_read_and_told(tmp_path):
+    text = 't;lat;lon;acc;uid\n1577872800,5;46,52;-6;12,5;"Meier, Ann"\n2020-01-01T10:00:01,25Z;+46,5;6,125;1,234;b\n'
+    table = read_traces(put(tmp_path, "x.csv", text), accuracy="12.5m")
+    assert table[["latitude", "longitude"]].to_numpy().tolist() == [[46.52, -6.0], [46.5, 6.125]]
+    assert (times(table), table["tracked_at"].dt.microsecond.tolist()) == (
+        ["2020-01-01 10:00:00", "2020-01-01 10:00:01"],
+        [500_000, 250_000],
+    )
+    assert table["user_id"].tolist() == ["Meier, Ann", "b"]
+    assert table.attrs["report"].notes == ("fixes whose numbers have a decimal comma: 2",)
+
+
+def test_decimal_commas_in_quotes_are_read_between_commas(tmp_path):
+    text = 't,lat,lon\n1577872800,"46,52","6,5"\ncut\n1577872801,"46,52,1","6,5"\n'
+    with pytest.warns(TraceWarning, match="2 of 3 rows could not be read, the first: x.csv, line 3"):
+        table = read_traces(put(tmp_path, "x.csv", text))
+    assert table[["latitude", "longitude"]].to_numpy().tolist() == [[46.52, 6.5]]
+
+
+def test_commas_that_may_separate_thousands_are_refused(tmp_path):
+    text = "t;y;x\n1577872800;46,520;6,630\n1577872801;46,521;6,631\n"
+    with pytest.raises(TraceError, match=r"may be decimal or separate thousands.*write them with a decimal point"):
+        read_traces(put(tmp_path, "x.csv", text))
+
+
+@pytest.mark.parametrize("where", [0, 1])
+def test_a_comma_beside_decimal_points_is_no_number(tmp_path, where):
+    rows = ["1577872800;46.5;6.5", "1577872801;46,52;6"][:: 1 - 2 * where]
+    with pytest.warns(TraceWarning, match="latitude must be a finite number"):
+        table = read_traces(put(tmp_path, "x.csv", "\n".join(["t;lat;lon", *rows])))
+    assert table["latitude"].tolist() == [46.5]
+
+
+def test_commas_mean_one_thing_throughout_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK", 40)
+    rows = [f"{1577872800 + n};46,{520 + n};6,{630 + n}" for n in range(9)]
+    rows += ["1577872900;cut", "1577872901;1,25;1"]
+    with pytest.warns(TraceWarning, match="1 of 11 rows"):
+        table = read_traces(put(tmp_path, "x.csv", "\n".join(["t;lat;lon", *rows])))
+    assert table["latitude"].tolist() == [46 + (520 + n) / 1000 for n in range(9)] + [1.25]
 
 
 @pytest.mark.parametrize(

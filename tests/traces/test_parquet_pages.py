@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 
 from hideseek.errors import UnusableFileError
-from hideseek.traces import packed, parquet_pages
+from hideseek.traces import columnar, packed, parquet_pages
 from hideseek.traces.columnar import read_parquet
 from hideseek.traces.parquet_pages import INT, LIST, LONG, STRUCT, fields_of, footer_of, look_at_pages, page_header
 from tests.support.columnar_files import LATITUDE, LONGITUDE, parquet, points, table, well_known
@@ -104,19 +107,71 @@ def test_columns_that_lie_over_each_other_are_refused(monkeypatch):
         rows_of(content)
 
 
+def with_room_taken(content: bytes, look: Callable[[pd.DataFrame], Any]) -> tuple[list[Any], int]:
+    """What is seen in each block, which does not outlive the library's memory, and the most bytes that it held."""
+    room = pa.proxy_memory_pool(usual := pa.default_memory_pool())
+    pa.set_memory_pool(room)
+    try:
+        return [look(block) for block in read_parquet(io.BytesIO(content))], room.max_memory()
+    finally:
+        pa.set_memory_pool(usual)
+
+
 def test_a_name_that_is_repeated_takes_its_room_once():
     count = 15_000  # of a name of 1 MiB: 15 GiB if they were written out
     names = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, "i4")), pa.array(["x" * (1 << 20)]))
     zeros = np.zeros(count)
     content = parquet(pa.table({"user": names, "t": zeros, "y": zeros, "x": zeros}))
     assert len(content) < 1 << 18
-    room = pa.proxy_memory_pool(usual := pa.default_memory_pool())
-    pa.set_memory_pool(room)
-    try:
-        assert sum(block["user_id"].isna().sum() for block in read_parquet(io.BytesIO(content))) == count
-    finally:
-        pa.set_memory_pool(usual)
-    assert room.max_memory() < 1 << 26
+    missing, taken = with_room_taken(content, lambda block: block["user_id"].isna().sum())
+    assert sum(missing) == count
+    assert taken < 1 << 26
+
+
+def test_a_name_that_is_repeated_before_others_takes_its_room_once():
+    names = ["x" * (1 << 16)] * 400 + [f"user {n}" for n in range(4000)]
+    zeros = np.zeros(len(names))
+    options = {"dictionary_pagesize_limit": 1 << 10, "write_batch_size": 400}  # looks at the limit after so many rows
+    content = parquet(pa.table({"user": names, "t": zeros, "y": zeros, "x": zeros}), **options)
+    stream = io.BytesIO(content)
+    assert look_at_pages(stream, footer_of(stream, len(content))[0], ["user"], len(content)).written_out == {"user"}
+    missing, taken = with_room_taken(content, lambda block: block["user_id"].isna().sum())
+    assert sum(missing) == 400
+    assert taken < 400 << 15  # half of what they take if they are written out
+
+
+def test_points_that_all_differ_take_the_room_of_a_batch(monkeypatch):
+    count = 1 << 17
+    places = pa.array([well_known(6 + n / count, 46) for n in range(count)])
+    rows = pa.table({"t": np.zeros(count), "geometry": places})
+    content = parquet(rows, row_group_size=count, dictionary_pagesize_limit=1 << 14)
+    monkeypatch.setattr(columnar, "BLOCK", 1 << 10)
+    found, taken = with_room_taken(content, lambda block: block["longitude"].to_numpy(copy=True))
+    assert np.concatenate(found) == pytest.approx(6 + np.arange(count) / count)
+    assert taken < 21 * count  # less than the points alone
+
+
+@pytest.mark.parametrize(
+    ("encodings", "values", "told"),
+    [
+        ([8, 2], 100, False),  # in a dictionary throughout
+        ([8, 0, 6], 100, True),
+        ([0, 0], 100, True),
+        ([0, 8], 100, False),  # what the dictionary holds does not come with the first row
+        ([8, 0], 1, False),  # long texts
+    ],
+)
+def test_texts_are_written_out_after_the_dictionary_if_they_are_short(monkeypatch, encodings, values, told):
+    for kind, (place, encoding) in parquet_pages.DATA.items():
+        headers = iter(
+            {(1, INT): kind, (2, INT): 5000, (3, INT): 50, (place, STRUCT): {(1, INT): values, (encoding, INT): code}}
+            for code in encodings
+        )
+        monkeypatch.setattr(parquet_pages, "page_header", lambda *_, headers=headers: (next(headers), 0))
+        chunk = {(3, LIST): [b"geometry"], (5, LONG): 1 << 20, (7, LONG): 50 * len(encodings), (9, LONG): 4}
+        footer = {(4, LIST): [{(1, LIST): [{(3, STRUCT): chunk}]}]}
+        pages = look_at_pages(io.BytesIO(), footer, ["geometry"], 1 << 20)
+        assert pages.written_out == ({"geometry"} if told else set())
 
 
 def test_texts_that_share_their_beginnings_are_unpacked_a_few_at_a_time(monkeypatch):
@@ -124,7 +179,7 @@ def test_texts_that_share_their_beginnings_are_unpacked_a_few_at_a_time(monkeypa
     content = parquet(rows, **SHARED)
     stream = io.BytesIO(content)
     footer, _ = footer_of(stream, len(content))
-    assert look_at_pages(stream, footer, ALL, len(content))[1] == {"user_id"}
+    assert look_at_pages(stream, footer, ALL, len(content)).sharing == {"user_id"}
     monkeypatch.setattr(parquet_pages, "BATCH", 1 << 14)
     blocks = list(read_parquet(io.BytesIO(content)))
     assert sum(map(len, blocks)) == 60

@@ -98,6 +98,7 @@ def test_every_user_alone_is_as_in_the_whole(tmp_path, layout, kind):
         assert spool.users == sorted(set(whole["user_id"]))
         assert {"person-000", "person-001", "person-002"} <= set(spool.users)
         assert spool.told_apart_by == whole.attrs["report"].told_apart_by
+        assert spool.notes == whole.attrs["report"].notes
         for user in spool.users:
             pd.testing.assert_frame_equal(spool[user], whole[whole["user_id"] == user].reset_index(drop=True))
 
@@ -273,3 +274,35 @@ def test_a_spool_takes_what_reading_takes(tmp_path):
     path = lay(tmp_path, {"a.csv": "ts,who,breite,x\n2020-01-01,ann,46.5,6.5\n"})
     with spooled(path, format="csv", columns={"latitude": "breite", "user": "who"}) as found:
         assert found.users == ["ann"]
+
+
+NEW_YORK = pd.DataFrame(
+    {
+        "uid": ["ann", "ann", "bob"],
+        "t": ["2020-01-01T10:00-05:00", "2020-01-01T10:00-05:00", "2020-01-01T10:00"],
+        "lat": [-74.0, -74.0, -74.0],
+        "lon": [40.7, 40.8, 40.7],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (NEW_YORK, ["at the same instant was kept: 1", "read as UTC: 1", "look swapped"]),
+        (NEW_YORK.rename(columns={"lat": "lon", "lon": "lat"}), ["was kept: 1", "read as UTC: 1"]),
+        (NEW_YORK.assign(t="2020-01-01T10:00Z"), ["was kept: 1"]),
+        (NEW_YORK.assign(acc=[5, 5, 500]), ["inaccurate: 1", "was kept: 1", "read as UTC: 1", "look swapped"]),
+        # of three fixes at different instants, one is where its clock says
+        (NEW_YORK.assign(uid=list("abc"), lat=[-74, 40.7, -74], lon=[40.7, -74, 40.7]), ["UTC: 1", "look swapped"]),
+        (NEW_YORK.assign(uid=list("abc"), lat=[-74, 40.7, 40.7], lon=[40.7, -74, -74]), ["UTC: 1"]),
+    ],
+)
+def test_the_notes_are_those_of_reading_at_once(tmp_path, rows, told):
+    for separator, decimal, more in ((",", ".", []), (";", ",", ["decimal comma: "])):
+        path = tmp_path / "x.csv"
+        rows.to_csv(path, index=False, sep=separator, decimal=decimal)
+        with spooled(path) as found:
+            assert found.notes == read_traces(path).attrs["report"].notes
+        said = sorted(told + more, key=lambda words: words == "look swapped")
+        assert all(words in note for words, note in zip(said, found.notes, strict=True))

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import warnings
-from typing import Annotated, cast
+from collections.abc import Iterable
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -17,7 +19,7 @@ from hideseek.cli import made_files, maps, through_time
 from hideseek.cli import many_people as many
 from hideseek.cli import one_access as once
 from hideseek.cli.options import Group
-from hideseek.cli.terminal import RUNNING, note, print_json
+from hideseek.cli.terminal import RUNNING, WRITTEN, in_options, note, print_json, this_command
 from hideseek.errors import HideseekError, TraceWarning
 
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])  # typer gives it no public name
@@ -48,6 +50,7 @@ def main() -> None:
     """Run the command line; an error that we raise on purpose is shown in one line, with exit status 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # what a terminal cannot show is spelled out
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be ended is to be interrupted
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", TraceWarning)
@@ -55,17 +58,11 @@ def main() -> None:
             status = app(standalone_mode=False)
         sys.stdout.flush()  # so that a full one is told, whether Python buffers or not
     except (HideseekError, OSError) as error:
-        status = failed(error, in_words(error))
+        status = failed(error, in_options(str(error), this_command()))
     except UsageError as error:  # without a message, the help was shown instead
         message, where = error.format_message(), error.ctx.command_path if error.ctx else "hideseek"
         status = failed(error, f"{message} See {where} --help.") if message else WRONG
     raise SystemExit(status)
-
-
-def in_words(error: Exception) -> str:
-    """The message of an error, in which the rules of options are those of the command and not of a function."""
-    owner, parameter = getattr(error, "owner", ""), getattr(error, "parameter", "")
-    return str(error).replace(f"'{parameter}' parameter of {owner} ", f"'{parameter}' parameter of {RUNNING.get()} ", 1)
 
 
 def failed(error: Exception, message: str) -> int:
@@ -102,3 +99,11 @@ def options(
     """Location privacy: provably the most you can have for the quality of service you need."""
     if context.invoked_subcommand is not None:
         RUNNING.set(context.invoked_subcommand)
+        commands = cast("Any", context.command).commands
+        WRITTEN.set({name: written_names(command.params) for name, command in commands.items()})
+
+
+def written_names(parameters: Iterable[Any]) -> dict[str, str]:
+    """How options and arguments are written, by the names of the parameters and by their own."""
+    pairs = [(one.name, one.metavar if one.param_type_name == "argument" else one.opts[0]) for one in parameters]
+    return dict(pairs) | {written.removeprefix("--").replace("-", "_"): written for _, written in pairs}

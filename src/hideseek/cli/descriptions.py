@@ -10,6 +10,7 @@ import numpy as np
 
 from hideseek.adversary.label import ASSUMPTION, Label
 from hideseek.adversary.one_shot import expected_error
+from hideseek.cli.terminal import in_options
 from hideseek.codebook.claims import GapCase
 from hideseek.codebook.codebook import Codebook, looks_back
 from hideseek.experiments.wording import exactly_named, named, sensitive_words
@@ -35,6 +36,7 @@ from hideseek.util.units import amount, in_unit, is_length, metres_beside, shown
 
 BUSIEST = 10  # places of a profile that are shown
 METRES, POINT = 100, 0.01  # what more of displacement, or of a loss that is no length, is priced
+ADDING = ("distance", "from_matrix", "total")  # metrics that add over several places, by the functions that make them
 HABITS = "It reveals where its user goes and how. Anyone who has it knows as much as the strongest adversary."
 
 
@@ -166,9 +168,9 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         ("protects", f"the true places: {named_offsets(scenario.target)}"),
         ("exposes", f"places: {named_offsets(scenario.release)}; {access} of {codebook.step}"),
         ("remembers (its history)", f"releases: {named_offsets(scenario.seen)}" if scenario.seen else "no release"),
-        ("error is measured as", named(codebook.privacy)),
+        ("error is measured as", together(codebook.privacy, scenario.target)),
         *sensitive_rows(codebook.privacy, codebook.regions),
-        ("loss is measured as", named(codebook.quality)),
+        ("loss is measured as", together(codebook.quality, scenario.release)),
         ("certified over", run),
         ("privacy, on average", amount(done.privacy, d_p)),
         ("privacy, worst history", amount(done.worst_privacy, d_p)),
@@ -259,9 +261,9 @@ def plan_promises(game: BeliefGame, planner: Planner) -> list[tuple[str, str]]:
     return [
         ("protects", f"the true places: {named_offsets(game.scenario.target)}"),
         ("planner", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
-        ("error is measured as", named(game.privacy)),
+        ("error is measured as", together(game.privacy, game.scenario.target)),
         *sensitive_rows(game.privacy, game.profile.regions),
-        ("loss is measured as", named(game.quality)),
+        ("loss is measured as", together(game.quality, game.scenario.release)),
         ("cuts", str(len(planner.cuts))),
         ("no mechanism exceeds", f"{amount(planner.bound, d_p)}, if the budget holds given every release"),
         ("loss allowed per access", amount(game.budget, d_q)),
@@ -302,6 +304,17 @@ def plan_facts(game: BeliefGame, planner: Planner, found: Foresight) -> dict[str
         ),
         "bound_holds_for": FOR_WHOM,
     }
+
+
+def together(metric: Metric, offsets: Sequence[int]) -> str:
+    """What a number measures; several places have one number, for which most metrics add.
+
+    >>> from hideseek.metrics import hamming
+    >>> together(hamming(), (0,)), together(hamming(), (0, 1))
+    ('Hamming', 'Hamming, of 2 places together')
+    """
+    added = ", in sum" if metric.recipe is not None and metric.recipe[0] in ADDING else ""
+    return named(metric) + (f", of {len(offsets)} places together{added}" if len(offsets) > 1 else "")
 
 
 def named_offsets(offsets: Sequence[int]) -> str:
@@ -360,7 +373,7 @@ def fleet_words(found: Fleet) -> list[tuple[str, str]]:
         ("protected", f"{found.users - found.unusable} users, {found.codebooks} codebooks"),
         ("done by an earlier run", str(found.reused)),
         ("not protected", str(found.unusable)),
-        *((f"- {reason}", str(count)) for reason, count in found.reasons.items()),
+        *((f"- {in_options(reason, 'fleet')}", str(count)) for reason, count in found.reasons.items()),
     ]
     if found.departed:
         words.append(("no longer in the data, files still there", str(found.departed)))

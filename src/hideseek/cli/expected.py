@@ -5,21 +5,36 @@ from __future__ import annotations
 import time
 
 from hideseek.cli.terminal import tell_expected
+from hideseek.model.scenario import Scenario
 from hideseek.util.progress import Advance
 
 LONG = 30  # seconds from which it is worth a word
 # seconds on one idle core, with one release remembered: a design took 3.1 s for a walker of 25 places, 6.8 s for one
 # person of 18, and 10 s to two minutes for cabs of 70 to 105; a comparison is meant to take a minute at 30 places
 DESIGN, COMPARISON = 3.0, 50.0
+# each place more on the way takes four times as long (5 s for 16 places), steps between accesses far longer (27 s for
+# 16, up to three minutes for 20); two places drawn one after the other took 1.2 s for 11, 4.6 s for 16 and 8 s for 20
+ON_THE_WAY, BETWEEN, IN_TURN = 4.0, 250.0, 15.0
 
 
-def design_seconds(places: int, memory: int, gaps: int) -> float:
-    """How long a design that protects a place takes.
+def design_seconds(places: int, scenario: Scenario, gaps: int) -> float:
+    """How long a design takes.
 
-    >>> design_seconds(25, memory=1, gaps=1), design_seconds(50, memory=2, gaps=1)
+    >>> design_seconds(25, Scenario.past_present(1), gaps=1), design_seconds(50, Scenario.past_present(2), gaps=1)
     (3.0, 600.0)
+    >>> design_seconds(25, Scenario.past_present(1, protect="way"), 1), design_seconds(25, Scenario.in_between(2), 1)
+    (12.0, 250.0)
+    >>> design_seconds(25, Scenario.present_future(), 1), design_seconds(25, Scenario.present_future(planned=True), 1)
+    (15.0, 3.0)
     """
-    return DESIGN * (places / 25) ** 2 * float(places) ** max(memory - 1, 0) * gaps
+    size, remembered = places / 25, len(scenario.seen)
+    if len(scenario.release) > 1:
+        alone = IN_TURN * size**3 if scenario.causal else DESIGN * size**2
+    elif scenario.every > 1:
+        alone = BETWEEN * size**4 * float(places) ** (scenario.every - 2)
+    else:
+        alone = DESIGN * size**2 * float(places) ** max(remembered - 1, 0) * ON_THE_WAY ** (len(scenario.target) - 1)
+    return alone * gaps
 
 
 def comparison_seconds(places: int, accesses: int, walks: int) -> float:

@@ -9,6 +9,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 
 from hideseek.adversary.label import Label
+from hideseek.cli.options import EVERY, MEMORY
 from hideseek.cli.terminal import note, this_command
 from hideseek.errors import broken_rule
 from hideseek.game.game import Game
@@ -26,6 +27,7 @@ from hideseek.util.units import is_length, shown
 
 LONGEST_LINE = 256  # characters for a point
 LARGEST_LABEL = 2**20  # bytes
+APPLIES = {"planned": (Protect.NEXT,), "memory": (Protect.PLACE, Protect.WAY), "every": (Protect.BETWEEN,)}
 
 
 def metrics_of(
@@ -48,33 +50,37 @@ def scenario_alone(protect: Protect, planned: bool) -> Scenario:
     if protect in (Protect.WAY, Protect.BETWEEN):
         way_out = "Use design or plan, which look at several accesses."
         raise broken_rule("protect", this_command(), "place or next, for one access", str(protect), way_out)
+    refuse_idle(protect, planned=planned)
     if protect is Protect.NEXT:
         return Scenario.present_future(planned=planned)
-    refuse_planned(protect, planned)
     return Scenario.sporadic()
 
 
-def refuse_planned(protect: Protect, planned: bool) -> None:
-    """Refuse a planned route where the next place does not matter."""
-    if planned and protect is not Protect.NEXT:
-        raise broken_rule("planned", this_command(), "given with --protect next", f"--protect {protect}")
+def refuse_idle(protect: Protect, **options: bool | int | None) -> None:
+    """Refuse an option that was given and would change nothing, as it belongs to another ``--protect``."""
+    for name, value in options.items():
+        if value not in (None, False) and protect not in APPLIES[name]:
+            rule = f"given with --protect {' or '.join(APPLIES[name])}"
+            way_out = "Leave it out, or protect something else."
+            raise broken_rule(name, this_command(), rule, f"--protect {protect}", way_out)
 
 
-def scenario_of_codebook(protect: Protect, planned: bool, memory: int, every: int) -> Scenario:
+def scenario_of_codebook(protect: Protect, planned: bool, memory: int | None, every: int | None) -> Scenario:
     """What a codebook protects, when the adversary remembers so many releases."""
-    refuse_planned(protect, planned)
+    refuse_idle(protect, planned=planned, memory=memory, every=every)
     if protect is Protect.BETWEEN:
-        return Scenario.in_between(every)
+        return Scenario.in_between(EVERY if every is None else every)
     if protect is Protect.NEXT:
         return Scenario.present_future(planned=planned)
-    return Scenario.past_present(memory, protect=protect)
+    return Scenario.past_present(MEMORY if memory is None else memory, protect=protect)
 
 
-def scenario_of_plan(protect: Protect, profile: MarkovProfile, every: int) -> Scenario:
+def scenario_of_plan(protect: Protect, profile: MarkovProfile, every: int | None) -> Scenario:
     """What a planner protects: it releases one place, and knows as many as the next one depends on."""
+    refuse_idle(protect, every=every)
     known = tuple(range(1 - profile.memory, 1))
     if protect is Protect.BETWEEN:
-        return Scenario.in_between(every)
+        return Scenario.in_between(EVERY if every is None else every)
     if protect is Protect.WAY:
         return Scenario(target=(-1, 0), known=max(known, (-1, 0), key=len))
     return Scenario(target=(0, 1) if protect is Protect.NEXT else (0,), known=known)

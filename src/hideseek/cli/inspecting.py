@@ -182,6 +182,24 @@ def some_labels(kind: Kind, path: Path) -> Inspected:
     return Inspected(kind, facts, ((f"{path.name}, the labels of {found.users} users", ("", ""), words),))
 
 
+def a_mark(kind: Kind, path: Path) -> Inspected:
+    """What says that a user of a fleet is finished, and how."""
+    from hideseek.fleet.outputs import Mark
+
+    try:
+        mark = msgspec.json.decode(read_plain_file(path, LARGEST), type=Mark)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
+        raise TraceError(f"{path} is damaged: it tells no user of a fleet.") from None
+    rows = [(row.codebook or row.reason or "", "" if row.kept is None else f"{row.kept:.1%}") for row in mark.rows]
+    title = f"{path.name}: {mark.user} of a fleet is finished"
+    header = ("codebook, or why there is none", "kept of the ceiling")
+    told = (
+        "The same fleet, run again, does nothing for this user as long as the traces and these files stay as they are."
+    )
+    facts: dict[str, object] = {"user": mark.user, "rows": [msgspec.structs.asdict(row) for row in mark.rows]}
+    return Inspected(kind, facts, ((title, header, rows),), (told,))
+
+
 def a_report(kind: Kind, path: Path) -> Inspected:
     """A report, or the folder of one."""
     page = path / "report.html" if path.is_dir() else path
@@ -210,6 +228,7 @@ EXPLAINED: dict[Kind, Callable[[Kind, Path], Inspected]] = {
     Kind.STATE: a_state,
     Kind.FLEET: a_fleet,
     Kind.LABELS: some_labels,
+    Kind.MARK: a_mark,
     Kind.LABEL: a_label,
     Kind.REPORT: a_report,
     **dict.fromkeys(TABLES, a_table),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hideseek.cli.options import AsJson, CodebookFile, Commands, Run, Walks
+from hideseek.cli.options import NUMBER, AsJson, CodebookFile, Commands, Run, Walks
 from hideseek.cli.terminal import note, print_json, print_label, say
 from hideseek.errors import broken_rule
 from hideseek.util.progress import bar
@@ -57,7 +57,7 @@ def evaluate_command(
     source: Annotated[Path, typer.Argument(metavar="PROFILE", help="The profile made by learn, or another one.")],
     accesses: Run = 200,
     walks: Walks = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the random walks.")] = 0,
+    seed: Annotated[int, NUMBER(help="Seed of the random walks.")] = 0,
     beside: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Another codebook; the gain over it is shown.")
     ] = None,
@@ -74,7 +74,7 @@ def evaluate_command(
     The adversaries know the person's profile, or believe another one (--as), over the same places.
     """
     from hideseek.adversary.label import ASSUMPTION, evaluate
-    from hideseek.cli.descriptions import label_facts
+    from hideseek.cli.descriptions import label_facts, together
     from hideseek.codebook.codebook import Codebook
     from hideseek.experiments.wording import in_percent, loss_words, sensitive_words
     from hideseek.storage.profile_file import load_profile
@@ -91,6 +91,10 @@ def evaluate_command(
         print_json(label_facts(label) | ({} if believed is None else {"believes": str(believed)}))
         return
     print_label(label, codebook.privacy.unit)
+    scenario = codebook.scenario
+    if len(scenario.target) > 1:
+        error, loss = together(codebook.privacy, scenario.target), together(codebook.quality, scenario.release)
+        say(f"Errors are measured as {error}; losses as {loss}.")
     if sensitive := sensitive_words(codebook.privacy, codebook.regions):
         say(f"Sensitive places: {sensitive}.")
     if believed is not None:
@@ -126,7 +130,7 @@ def expose_command(
         typer.Option("--restart", help="Forget the history first, after too many missed accesses; for codebooks."),
     ] = False,
     floor: Annotated[
-        float | None, typer.Option(help="Privacy below which nothing is exposed; for plans.", show_default=False)
+        float | None, NUMBER(help="Privacy below which nothing is exposed; for plans.", show_default=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:

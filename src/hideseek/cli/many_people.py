@@ -10,6 +10,7 @@ import typer
 from hideseek.cli.options import (
     BUDGET,
     METRICS,
+    NUMBER,
     AsJson,
     Budget,
     Commands,
@@ -39,10 +40,14 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
 commands = Commands()
 Privacies = Annotated[
     list[MetricName],
-    typer.Option(help=f"How the adversary's error is measured: {METRICS}; may be given several times."),
+    typer.Option(
+        metavar=f"<{'|'.join(MetricName)}>",
+        help=f"How the adversary's error is measured: {METRICS}; may be given several times.",
+    ),
 ]
 Budgets = Annotated[
-    list[str], typer.Option(help=f"Expected loss allowed per access: {BUDGET}; may be given several times.")
+    list[str],
+    typer.Option(metavar="AMOUNT", help=f"Expected loss allowed per access: {BUDGET}; may be given several times."),
 ]
 OTHERS = "Each reveals where its user goes and how: keep them as private as traces."
 
@@ -52,9 +57,9 @@ OTHERS = "Each reveals where its user goes and how: keep them as private as trac
 def reproduce_command(
     reading: Reading,
     data: TracesOrCity = None,
-    users: Annotated[int, typer.Option(help="How many users to draw.")] = 10,
+    users: Annotated[int, NUMBER(help="How many users to draw.")] = 10,
     folder: Report = Path("hideseek-reproduction"),
-    seed: Annotated[int, typer.Option(help="Seed by which users are drawn.")] = 0,
+    seed: Annotated[int, NUMBER(help="Seed by which users are drawn.")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
@@ -127,7 +132,7 @@ def compare_command(
     sensitive: Sensitive = [],
     accesses: Run = 50,
     walks: Walks = 200,
-    seed: Annotated[int, typer.Option(help="Seed of the random walks.")] = 0,
+    seed: Annotated[int, NUMBER(help="Seed of the random walks.")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
@@ -173,13 +178,14 @@ def compare_command(
 def study_command(
     reading: Reading,
     data: TracesOrCity = None,
-    users: Annotated[int, typer.Option(help="How many users to draw.")] = 5,
-    accesses: Annotated[int, typer.Option(help="Accesses to simulate for each user under each planner.")] = 300,
+    users: Annotated[int, NUMBER(help="How many users to draw.")] = 5,
+    accesses: Annotated[int, NUMBER(help="Accesses to simulate for each user under each planner.")] = 300,
     planners: Annotated[
         str,
         typer.Option(
+            metavar="NAME,...",
             help="Which of plain, secondary, look-ahead and far-sighted; plain and far-sighted must be among them, "
-            "look-ahead doubles the time."
+            "look-ahead doubles the time.",
         ),
     ] = "plain,secondary,far-sighted",
     privacy: Privacy = MetricName.EUCLID,
@@ -187,7 +193,7 @@ def study_command(
     folder: Annotated[
         Path | None, typer.Option("--out", metavar="FOLDER", help="Folder for a report; by default none is written.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed by which users and walks are drawn.")] = 0,
+    seed: Annotated[int, NUMBER(help="Seed by which users and walks are drawn.")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
@@ -237,10 +243,12 @@ def fleet_command(
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
     budget: Budgets = ["20%"],
-    memory: Annotated[int, typer.Option(help="Releases that the adversary remembers.")] = 1,
+    memory: Annotated[int, NUMBER(help="Releases that the adversary remembers.")] = 1,
     gaps: Gaps = 1,
     workers: Workers = None,
-    engine: Annotated[str, typer.Option(help="Worker backend: joblib (this machine) or dask://HOST:PORT.")] = "joblib",
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="What works: joblib (processes of this machine) or dask://HOST:PORT.")
+    ] = "joblib",
     as_json: AsJson = False,
 ) -> None:
     """Design a codebook for every user in a data set, and write one table of labels.
@@ -273,6 +281,8 @@ def fleet_command(
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise
+    for words in found.notes:
+        note(f"note: {words}")
     for words in fleet_warnings(found):
         note(("warning:", "bold yellow"), f" {words}")
     if as_json:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hideseek.cli.options import (
+    NUMBER,
     AsJson,
     Budget,
     Commands,
@@ -44,7 +45,7 @@ Named = Annotated[
         show_default=False,
         metavar="NAME=LATITUDE,LONGITUDE",
         help="Make this a place of its own, 200 m around it or @RADIUS: clinic=46.52,6.63@100m; may be given several "
-        "times. Give it again to solve, design or plan, where its weight counts.",
+        "times. The profile keeps the place and no weight: give it again to solve, curve, design, plan or compare.",
     ),
 ]
 AttackPath = Annotated[
@@ -55,7 +56,7 @@ AttackPath = Annotated[
 @commands.command("demo", epilog="Example: hideseek demo --out my-demo")
 def demo_command(
     folder: Report = Path("hideseek-demo"),
-    seed: Annotated[int, typer.Option(help="Seed of the synthetic person.")] = 0,
+    seed: Annotated[int, NUMBER(help="Seed of the synthetic person.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Run every part for one synthetic person, and write a report with figures."""
@@ -102,8 +103,8 @@ def learn_command(
     path: Annotated[Path, typer.Option("--out", metavar="FILE", help="The profile file to write.")] = Path(
         "profile.json"
     ),
-    order: Annotated[int, typer.Option(help="How many past places the next one depends on.")] = 1,
-    smoothing: Annotated[float, typer.Option(help="Share of moves that may go anywhere.")] = 0.0,
+    order: Annotated[int, NUMBER(help="How many past places the next one depends on.")] = 1,
+    smoothing: Annotated[float, NUMBER(help="Share of moves that may go anywhere.")] = 0.0,
     sensitive: Named = [],
     as_json: AsJson = False,
 ) -> None:
@@ -136,23 +137,26 @@ def solve_command(
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
-    tolerance: Annotated[float, typer.Option(help="Optimality gap to prove.")] = 1e-6,
+    tolerance: Annotated[float, NUMBER(help="Optimality gap to prove.")] = 1e-6,
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds after which to stop, with the optimality gap reached so far.")
+        float | None, NUMBER(help="Seconds after which to stop, with the optimality gap reached so far.")
     ] = None,
     radius: Annotated[
-        str | None, typer.Option(help="Largest loss of any single release, such as 2km; a number under hamming.")
+        str | None,
+        typer.Option(metavar="AMOUNT", help="Largest loss of any single release, such as 2km; a number under hamming."),
     ] = None,
     hardware: Annotated[
         str | None,
-        typer.Option(help="Where torch computes, such as cuda; for large maps and a tolerance such as 0.01."),
+        typer.Option(
+            metavar="NAME", help="Where torch computes, such as cuda; for large maps and a tolerance such as 0.01."
+        ),
     ] = None,
     table_path: TablePath = None,
     attack_path: AttackPath = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute the best mechanism, the best attack on it, and the proof."""
-    from hideseek.cli.descriptions import sensitive_rows, solution_facts, solution_words, unweighted_rows
+    from hideseek.cli.descriptions import sensitive_rows, solution_facts, solution_words, together, unweighted_rows
     from hideseek.cli.inputs import game_of, scenario_alone, tell_if_narrow
     from hideseek.cli.people import profile_of
     from hideseek.game.budget import budget_of
@@ -178,6 +182,9 @@ def solve_command(
         return
     weighed = sensitive_rows(d_p, profile.regions) + unweighted_rows(solution, profile, scenario, d_p)
     facts = [*solution_words(solution, game, d_p, d_q), *weighed, *([("radius", radius)] if radius else [])]
+    if protect is Protect.NEXT:
+        facts.append(("error is measured as", together(d_p, scenario.target)))
+        facts.append(("loss is measured as", together(d_q, scenario.release)))
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
     for what, path in files.items():
         if path is not None:
@@ -200,8 +207,8 @@ def write_solution(
 def curve_command(
     data: Data,
     reading: Reading,
-    points: Annotated[int | None, typer.Option(help="Evenly spaced budgets, instead of refining.")] = None,
-    tolerance: Annotated[float, typer.Option(help="Refine until the two bounds are this close (share).")] = 1e-3,
+    points: Annotated[int | None, NUMBER(help="Evenly spaced budgets, instead of refining.")] = None,
+    tolerance: Annotated[float, NUMBER(help="Refine until the two bounds are this close (share).")] = 1e-3,
     breakpoints: Annotated[bool, typer.Option("--breakpoints", help="Find every corner of the curve.")] = False,
     protect: OneAccess = Protect.PLACE,
     planned: Planned = False,

@@ -6,6 +6,7 @@ Their meaning is in :mod:`hideseek.cli.inputs`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,11 +22,14 @@ BUDGET = (
     "a displacement such as 500m or 2km (root mean square under squared, mean under euclid), a number such as 0.3 "
     "under hamming, or a percentage of the saturating budget, at which releases reveal nothing"
 )
+TOGETHER = "Privacy is that of these places together, in metres their sum"
 TRACES = "Traces: a file, a folder or an archive"
+NUMBER = partial(typer.Option, metavar="NUMBER")
+MEMORY, EVERY = 1, 2  # releases, steps: where nothing is said
 
 
 class Command(TyperCommand):
-    """A command in whose help flags have no type: they take no value."""
+    """A command whose help tells no types: flags take no value, arguments have a name and options a word for theirs."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, that of the help too."""
@@ -41,10 +45,12 @@ class Group(TyperGroup):
 
 
 def without_type(parameters: list[Any]) -> list[Any]:
-    """Parameters, of which flags have no type to be shown."""
+    """Parameters, of which flags and arguments have no type to be shown."""
     for one in parameters:
         if getattr(one, "is_flag", False):
             one.metavar = ""
+        if one.param_type_name == "argument":
+            one.display_type_rich = lambda *_, **__: None  # only this keeps typer from writing DATA <str>
     return parameters
 
 
@@ -70,22 +76,33 @@ TracesOrCity = Annotated[
 ]
 CodebookFile = Annotated[Path, typer.Argument(metavar="CODEBOOK", help="A codebook made by design.")]
 
-OneAccess = Annotated[Protect, typer.Option("--protect", help=f"{PROTECT}. The others need design or plan.")]
+OneAccess = Annotated[
+    Protect,  # all of them, so that the error can say which command knows the others
+    typer.Option(
+        "--protect", metavar=f"<{Protect.PLACE}|{Protect.NEXT}>", help=f"{PROTECT}. {TOGETHER}, and so is the budget."
+    ),
+]
 ThroughTime = Annotated[
     Protect,
     typer.Option(
         "--protect",
         help=f"{PROTECT}, way (this place and those of the remembered accesses), between (also the places between two "
-        "accesses).",
+        f"accesses). {TOGETHER}; under next, design takes the budget so too.",
     ),
 ]
 Planned = Annotated[
     bool, typer.Option("--planned", help="The route is known in advance, with --protect next.", show_default=False)
 ]
 Budget = Annotated[str, typer.Option(metavar="AMOUNT", help=f"Expected loss allowed per access: {BUDGET}.")]
-Every = Annotated[int, typer.Option(help="Time steps from one access to the next, with --protect between.")]
-Memory = Annotated[int, typer.Option(help="Releases that the adversary remembers, with --protect place and way.")]
-Gaps = Annotated[int, typer.Option(help="Longest gap after which to continue, in accesses; 1: none missed.")]
+Every = Annotated[
+    int | None,
+    NUMBER(help=f"Time steps from one access to the next, with --protect between; {EVERY} if not given."),
+]
+Memory = Annotated[
+    int | None,
+    NUMBER(help=f"Releases that the adversary remembers, with --protect place or way; {MEMORY} if not given."),
+]
+Gaps = Annotated[int, NUMBER(help="Longest gap after which to continue, in accesses; 1: none missed.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Privacy = Annotated[MetricName, typer.Option("--privacy", help=f"How the adversary's error is measured: {METRICS}.")]
 Quality = Annotated[MetricName, typer.Option("--quality", help=f"How the loss of quality is measured: {METRICS}.")]
@@ -98,7 +115,7 @@ Sensitive = Annotated[
         "clinic=46.52,6.63:5@200m; may be given several times.",
     ),
 ]
-Walks = Annotated[int, typer.Option(help="Walks to simulate where there are too many sequences to enumerate.")]
-Run = Annotated[int, typer.Option(help="Length of the run, in accesses.")]
-Workers = Annotated[int | None, typer.Option(help="Processes; by default one per core.")]
+Walks = Annotated[int, NUMBER(help="Walks to simulate where there are too many sequences to enumerate.")]
+Run = Annotated[int, NUMBER(help="Length of the run, in accesses.")]
+Workers = Annotated[int | None, NUMBER(help="Processes to work in; one per core if not given.")]
 Report = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Folder for the report.")]

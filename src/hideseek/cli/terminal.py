@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,42 @@ if TYPE_CHECKING:
 out = Console()
 err = Console(stderr=True)
 RUNNING = ContextVar("RUNNING", default="the command")
+WRITTEN: ContextVar[Mapping[str, Mapping[str, str]]] = ContextVar("WRITTEN")  # by command and parameter
+RULE = re.compile(r"The '(?P<parameters>[^']+)' parameter of (?P<owner>.+?) (?=must be )")
+# what functions call an option, where that is another name; with the function where the name is also that of an option
+ALSO = {
+    "about": "places_about", "believes": "as", "budgets": "budget", "profile": "data", "traces": "data",
+    "south": "box", "north": "box", "west": "box", "east": "box", "rows": "grid", "Grid.columns": "grid",
+}  # fmt: skip
 
 
 def this_command() -> str:
     """The command that runs, for errors about its options."""
     return RUNNING.get()
+
+
+def in_options(message: str, command: str) -> str:
+    """A message about a broken rule, in which parameters have their names as options of a command.
+
+    >>> token = WRITTEN.set({"learn": {"grid": "--grid", "places_about": "--places-about", "data": "DATA"}})
+    >>> in_options("The 'grid, about' parameter of the map must be given one at a time.", "learn")
+    'The options --grid, --places-about of learn must be given one at a time.'
+    >>> in_options("The 'traces' parameter of MarkovProfile.fit must be long.", "learn")
+    'The argument DATA of learn must be long.'
+    >>> WRITTEN.reset(token)
+    """
+    rule = RULE.match(message)
+    if rule is None:
+        return message
+    written, names = WRITTEN.get({}).get(command, {}), []
+    for name in re.split(", | and ", rule["parameters"]):
+        meant = ALSO.get(f"{rule['owner']}.{name}") or (name if name in written else ALSO.get(name, name))
+        names.append(name if name.startswith("--") else written.get(meant, ""))
+    if not all(names):  # what a command has no option for
+        return f"The '{rule['parameters']}' parameter of {command} {message[rule.end() :]}"
+    names = list(dict.fromkeys(names))
+    kind = "option" if names[0].startswith("--") else "argument"
+    return f"The {kind}{'s' * (len(names) > 1)} {', '.join(names)} of {command} {message[rule.end() :]}"
 
 
 def harmless(*parts: str | tuple[str, str]) -> Text:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hideseek.cli.options import (
+    NUMBER,
     AsJson,
     Budget,
     Commands,
@@ -58,9 +59,9 @@ def design_command(
     budget: Budget = "20%",
     protect: ThroughTime = Protect.PLACE,
     planned: Planned = False,
-    memory: Memory = 1,
-    every: Every = 2,
-    first_stages: Annotated[int | None, typer.Option(help="How many first accesses get their own tables.")] = None,
+    memory: Memory = None,
+    every: Every = None,
+    first_stages: Annotated[int | None, NUMBER(help="How many first accesses get their own tables.")] = None,
     gaps: Gaps = 1,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
@@ -85,8 +86,7 @@ def design_command(
     d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
     tell_if_narrow(profile, d_q, allowed)
-    if protect is Protect.PLACE:  # of the others, nobody knows how many histories they have
-        tell_if_long(design_seconds(profile.places, memory, gaps) * (1 + 3 * farsighted))
+    tell_if_long(design_seconds(profile.places, scenario, gaps) * (1 + 3 * farsighted))
 
     def designed(planner: Planner | None = None) -> Codebook:
         with bar("designing") as advance:
@@ -145,16 +145,16 @@ def plan_command(
     path: Annotated[Path, typer.Option("--out", metavar="FILE", help="The plan file to write.")] = Path("me.plan"),
     budget: Budget = "20%",
     protect: ThroughTime = Protect.PLACE,
-    every: Every = 2,
+    every: Every = None,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
     outlook: HowFar = Outlook.FAR_SIGHTED,
     mode: HowMuch = Mode.TRADE_OFF,
-    discount: Annotated[float, typer.Option(help="How much an access counts, relative to the one before it.")] = 0.9,
-    walks: Annotated[int, typer.Option(help="Walks to train on.")] = 30,
-    accesses: Annotated[int, typer.Option(help="Accesses to simulate, to measure what is reached.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the random walks.")] = 0,
+    discount: Annotated[float, NUMBER(help="How much an access counts, relative to the one before it.")] = 0.9,
+    walks: Annotated[int, NUMBER(help="Walks to train on.")] = 30,
+    accesses: Annotated[int, NUMBER(help="Accesses to simulate, to measure what is reached.")] = 1000,
+    seed: Annotated[int, NUMBER(help="Seed of the random walks.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Train a planner, which keeps privacy for later against an adversary who remembers every release.

@@ -66,4 +66,4 @@ class StageLayout:
         """When a stage is used, for a progress bar."""
         if number < self.repeating:
             return f"access {number + 1}"
-        return "what repeats" if number == self.repeating else "gaps"
+        return f"from access {number + 1} on" if number == self.repeating else "after a gap"

@@ -35,7 +35,7 @@ class Fleet:
     ``departed`` others, no longer in the data, were finished by an earlier run, and their files are still there.
     ``kept`` is the average share of the ceiling that is left over all codebooks (None where there is none),
     ``seconds`` the CPU time per user with codebooks, on average. Users were ``told_apart_by`` what
-    :class:`hideseek.traces.ReadReport` says.
+    :class:`hideseek.traces.ReadReport` says, and ``notes`` are those of one.
 
     On average over users, None where nobody could be learned: ``places``, the median ``width`` of a place in metres,
     the share of fixes ``outside``, the ``hours`` and ``days`` covered. ``few_days`` users have fewer days than a week,
@@ -59,6 +59,7 @@ class Fleet:
     days: float | None = None
     few_days: int = 0
     narrow: int = 0
+    notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """The table of labels, one row per design of a user."""
@@ -154,7 +155,7 @@ def protect_all(spool: Spool, outputs: Outputs, engine: Engine, tell: Advance) -
         tell("users", done, len(digests))
     table = outputs.assemble(sorted(digests))
     departed = outputs.departed(digests)
-    return summary(table, outputs.folder.address(LABELS), len(finished), departed, spool.told_apart_by)
+    return summary(table, outputs.folder.address(LABELS), len(finished), departed, spool.told_apart_by, spool.notes)
 
 
 def is_finished(mark: Mark, digest: str) -> bool:
@@ -162,7 +163,9 @@ def is_finished(mark: Mark, digest: str) -> bool:
     return mark.digest == digest and all(row.reason != DIED for row in mark.rows)
 
 
-def summary(table: pa.Table, labels: str, reused: int, departed: int, told_apart_by: str) -> Fleet:
+def summary(
+    table: pa.Table, labels: str, reused: int, departed: int, told_apart_by: str, notes: tuple[str, ...] = ()
+) -> Fleet:
     """The facts of a table of labels."""
     columns = ("user", "kept", "seconds", "reason", "narrow", *COVERAGE)
     there = [name for name in columns if name in table.column_names]  # tables of 0.2.0 have fewer
@@ -183,4 +186,5 @@ def summary(table: pa.Table, labels: str, reused: int, departed: int, told_apart
         **{name: float(learned[name].mean()) if learned[name].notna().any() else None for name in COVERAGE},
         few_days=int((learned["days"] < FEW_DAYS).sum()),
         narrow=Counter(designed["narrow"])[True],
+        notes=notes,
     )

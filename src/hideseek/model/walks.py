@@ -32,7 +32,7 @@ def walks_through(
     region = regions.locate(table["latitude"].to_numpy(), table["longitude"].to_numpy())
     inside = region >= 0
     if not inside.any():
-        way_out = "See Grid.covering and Hexagons.covering."
+        way_out = "Take regions where the traces are, such as Grid.covering(traces), or --grid without --box."
         raise broken_rule("regions", owner, "around at least one fix", f"regions around none of {len(table)}", way_out)
     steps = filled(table.assign(region=region)[inside], length, owner)
     visited, place = np.unique(steps["region"], return_inverse=True)

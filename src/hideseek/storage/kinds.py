@@ -24,6 +24,7 @@ class Kind(StrEnum):
     STATE = "device state"
     FLEET = "fleet folder"
     LABELS = "labels of a fleet"
+    MARK = "finished user of a fleet"
     LABEL = "label"
     REPORT = "report"
     MECHANISM = "mechanism table"
@@ -56,6 +57,7 @@ TABLES = {
     Kind.PROGRAMS: b"user,game,budget,privacy,",
     Kind.ROBUSTNESS: b"user,days,claimed,adversary,",
 }
+MARK, IN_MARK = b'{"user":', (b'"digest":', b'"rows":')
 IN_FLEET, IN_LABELS = b'"schema"', b"privacy_metric"
 
 
@@ -69,8 +71,9 @@ def kind_of(path: str | os.PathLike[str]) -> Kind:
     >>> kind_of(".")
     Traceback (most recent call last):
     hideseek.errors.TraceError: . is none of hideseek's files: profile, codebook, plan, device state, fleet folder, \
-labels of a fleet, label, report, mechanism table, attack table, curve table, comparison table, planner table, \
-user table, sporadic table, location table, transition table, program table, robustness table. \
+labels of a fleet, finished user of a fleet, label, report, mechanism table, attack table, curve table, \
+comparison table, planner table, user table, sporadic table, location table, transition table, program table, \
+robustness table. \
 Traces are read by 'hideseek learn'.
     """
     file = Path(path)
@@ -121,6 +124,8 @@ def content_kind(head: bytes) -> Kind | None:
     'mechanism table'
     """
     start = head.lstrip()
+    if start.startswith(MARK) and all(word in head for word in IN_MARK):
+        return Kind.MARK
     if start.startswith(b"{"):
         if IN_FLEET in head and b'"hideseek"' in head:
             return Kind.FLEET

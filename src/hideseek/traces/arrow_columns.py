@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hideseek.traces import wkb
+from hideseek.traces.packed import LONGEST
 from hideseek.traces.table import END
 
 POINTS = ("longitude", "latitude")
-LONGEST = 1 << 10  # bytes of a text; a longer one is neither a name, a time nor a point
 WIDEST = 64  # bytes of values of one width, which take their room however often they are repeated
 TICKS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}  # of a second
 

@@ -11,16 +11,19 @@ import json
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from typing import IO, Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hideseek.errors import UnusableFileError
 from hideseek.traces.archives import short
 from hideseek.traces.arrow_columns import BYTES, POINTS, TEXT, column_of, is_kind, is_of_use
 from hideseek.traces.arrow_messages import CONTINUED, FILE, SCHEMA, Flat, refuse_messages
+from hideseek.traces.packed import LONGEST
 from hideseek.traces.parquet_pages import LIST, LONG, footer_of, look_at_pages
 from hideseek.traces.table import accepted, listed, located, missing_columns
 
@@ -72,13 +75,26 @@ def read_parquet(stream: IO[bytes], columns: Mapping[str, str] | None = None) ->
             raise UnusableFileError("malformed Parquet: its end is damaged")
         wanted = wanted_columns(file.schema_arrow, columns)
         names = list(wanted.values())
-        rows, sharing = look_at_pages(stream, footer, names, size)
+        pages = look_at_pages(stream, footer, names, size)
         # a text stands once in a dictionary, however often a file repeats it; only texts that share cannot be read so
-        texts = [name for name in names if name not in sharing and is_kind(file.schema_arrow.field(name).type, PACKED)]
+        packed = (name for name in names if is_kind(file.schema_arrow.field(name).type, PACKED))
+        texts = [name for name in packed if name not in pages.sharing]
         options = {"pre_buffer": False, "buffer_size": BUFFER, "arrow_extensions_enabled": False}
         file = pq.ParquetFile(stream, read_dictionary=texts, **options)
-        batches = file.iter_batches(batch_size=min(rows, BLOCK), columns=names, use_threads=False)
+        # where most differ, as points do, the dictionary would grow to all of them
+        if short := {name for name in texts if name in pages.written_out and longest(file, name) <= LONGEST}:
+            file = pq.ParquetFile(stream, read_dictionary=[name for name in texts if name not in short], **options)
+        batches = file.iter_batches(batch_size=min(pages.rows, BLOCK), columns=names, use_threads=False)
         yield from tables_of(batches, wanted)
+
+
+def longest(file: pq.ParquetFile, name: str) -> int:
+    """Bytes of the longest text in the dictionaries of a column; with its first row comes all of a group's."""
+    found = 0
+    for group in range(file.num_row_groups):
+        for batch in islice(file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False), 1):
+            found = max(found, pc.max(pc.binary_length(batch.column(0).dictionary)).as_py() or 0)
+    return found
 
 
 def read_arrow(stream: IO[bytes], columns: Mapping[str, str] | None = None) -> Iterator[pd.DataFrame]:

@@ -11,7 +11,11 @@ from typing import Any
 
 import pandas as pd
 
+from hideseek.errors import UnusableFileError
+
 BLOCK, ROWS = 1 << 20, 1 << 16  # characters, or quoted rows, that are looked at together: only the good rows are kept
+
+WITH_COMMA, WITH_POINT = r"\s*[-+]?\d{1,3},(\d+)\s*", r"\s*[-+]?\d*\.\d+\s*"  # degrees
 
 
 def columns_of(
@@ -52,6 +56,24 @@ def columns_of(
             fields = (line.split(separator.strip(" ") or None, width) for line in block.split("\n"))
             yield table_of(enumerate(fields, 1), width, kinds, skip)
         skip += height
+
+
+def with_decimal_commas(text: str, separator: str, width: int, degrees: Sequence[int], skip: int) -> bool:
+    """Whether commas in the columns of ``degrees`` are decimal, as no number there has a point.
+
+    Where three digits follow each, they may as well be thousands of something else, such as metres.
+    """
+    thousands, others = False, False
+    for rows in columns_of(text, separator, width, dict.fromkeys(degrees, str), skip):
+        for values in (rows[at].dropna().astype(str) for at in degrees):
+            if values.str.fullmatch(WITH_POINT).any():
+                return False
+            digits = values.str.extract(f"^{WITH_COMMA}$", expand=False).dropna().str.len()
+            thousands, others = thousands or bool((digits == 3).any()), others or bool((digits != 3).any())
+    if thousands and not others:
+        why = "commas that may be decimal or separate thousands, as three digits follow each"
+        raise UnusableFileError(f"its degrees have {why}; write them with a decimal point")
+    return others
 
 
 def table_of(cells: Iterable[tuple[int, list[str]]], width: int, kinds: Mapping[int, type], skip: int) -> pd.DataFrame:

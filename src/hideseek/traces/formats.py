@@ -16,7 +16,7 @@ import pandas as pd
 
 from hideseek.errors import UnusableFileError
 from hideseek.traces.columnar import looks_like_arrow, looks_like_parquet, read_arrow, read_parquet
-from hideseek.traces.delimited import columns_of, well_quoted
+from hideseek.traces.delimited import columns_of, well_quoted, with_decimal_commas
 from hideseek.traces.fit import looks_like_fit, read_fit
 from hideseek.traces.geojson import looks_like_geojson, read_geojson
 from hideseek.traces.google_takeout import (
@@ -30,13 +30,13 @@ from hideseek.traces.gpx import read_gpx
 from hideseek.traces.kml import looks_like_kml, read_kml
 from hideseek.traces.overland import looks_like_overland, read_overland
 from hideseek.traces.owntracks import looks_like_owntracks, read_owntracks
-from hideseek.traces.table import COLUMNS, Names, accepted, listed, located, missing_columns
+from hideseek.traces.table import COLUMNS, DECIMAL_COMMAS, Names, accepted, listed, located, missing_columns
 from hideseek.traces.tcx import looks_like_tcx, read_tcx
 from hideseek.traces.text import text_of
 
 CAB_LINE = re.compile(r"\s*(?:[-+.\deE]+\s+){3}-?\d+\s*$")
 PLT_LINE = re.compile(r"(?:[^,\n]*,){5}\d{4}-\d\d-\d\d,\d\d:\d\d:\d\d\s*$", re.M)
-COLUMN = re.compile(r"[^\W\d][\w .:()/-]{0,39}")  # what may be shown as the name of a column
+COLUMN = re.compile(r"[^\W\d][\w .:()\[\]°/-]{0,39}")  # what may be shown as the name of a column
 WIDEST = 1024  # columns of a file
 # JSON of which nothing tells the format: a phone's Timeline, Google's records and the batches of loggers may be so
 EMPTY = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*\]|\{\s*"(?:locations|data)"\s*:\s*\[\s*\]\s*\})\s*')
@@ -148,9 +148,23 @@ def read_csv(stream: IO[bytes], columns: Names | None = None) -> Iterator[pd.Dat
     if len(names) > WIDEST:
         raise UnusableFileError(f"{len(names)} columns in the header, line {skip}; at most {WIDEST} are read")
     places = {at: column for column, at in located(names, columns).items()}
-    kinds = {at: float if column in COLUMNS[2:] else str for at, column in places.items()}
+    degrees = [at for at, column in places.items() if column in COLUMNS[2:]]
+    # a comma stands in a number only if it separates no columns there
+    commas = ('"' if separator == "," else ",") in text and with_decimal_commas(
+        text, separator, len(names), degrees, skip
+    )
+    kinds = {at: float if at in degrees and not commas else str for at in places}
     for found in columns_of(text, separator, len(names), kinds, skip):
-        yield found.rename(columns=places)
+        rows = found.rename(columns=places)
+        yield with_points(rows) if commas else rows
+
+
+def with_points(rows: pd.DataFrame) -> pd.DataFrame:
+    """Columns of text with points for decimal commas, and the remark that it was so."""
+    numeric = [str(column) for column in rows if column not in ("user_id", "geometry")]
+    rows = rows.assign(**{column: rows[column].astype(object).str.replace(",", ".") for column in numeric})
+    rows.attrs[DECIMAL_COMMAS] = True
+    return rows
 
 
 def header_of(line: str, columns: Names | None = None) -> tuple[str, list[str]] | None:

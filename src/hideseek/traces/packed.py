@@ -12,6 +12,7 @@ UNPACKED = 1 << 26  # bytes that a piece may always unpack to
 RATIO = 100  # and otherwise times its size, as for archives
 ROWS, DENSEST = 1 << 20, 64  # rows that a file may always hold, and otherwise so many for each of its bytes
 PIECES = 1 << 20  # of one file: ten million rows take some hundred
+LONGEST = 1 << 10  # bytes of a text; a longer one is neither a name, a time nor a point
 
 
 def refuse_rows(rows: int, size: int, name: str) -> None:

@@ -7,19 +7,37 @@ view of the description is no help: it ends the process where some of it is dama
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import dropwhile
+from operator import itemgetter
 from typing import IO, Any
 
 from hideseek.errors import UnusableFileError
-from hideseek.traces.packed import refuse_pieces, refuse_rows, refuse_unpacked
+from hideseek.traces.packed import LONGEST, refuse_pieces, refuse_rows, refuse_unpacked
 
 HEADER = 1 << 16  # bytes of the header of a page
 FOOTER = 1 << 24  # bytes of the description of a file
 DEEPEST = 16  # nested structures and lists
 BATCH = 1 << 28  # bytes of texts that share their beginnings, which are unpacked together
 SHARING = 7  # the encoding of such texts, DELTA_BYTE_ARRAY
+REPEATED = (2, 8)  # encodings of texts that stand once in a dictionary
+DATA = {0: (5, 2), 3: (8, 4)}  # kinds of pages with values: the fields that describe them, and the encoding in these
 INT, LONG, BYTES, LIST, STRUCT = 5, 6, 8, 9, 12  # kinds of values
 
 Fields = dict[tuple[int, int], Any]  # by their numbers and kinds: the library steps over those of unexpected kinds
+
+
+@dataclass(frozen=True)
+class Pages:
+    """What the pages of some columns say: how many ``rows`` may be unpacked together, and how texts are packed.
+
+    A text ``sharing`` its beginning with others is as long as all before it on its page. Columns that have their texts
+    ``written_out`` have short ones, after which no page turns to a dictionary again.
+    """
+
+    rows: int
+    sharing: set[str]
+    written_out: set[str]
 
 
 def footer_of(stream: IO[bytes], size: int) -> tuple[Fields, int]:
@@ -38,17 +56,13 @@ def footer_of(stream: IO[bytes], size: int) -> tuple[Fields, int]:
         raise UnusableFileError("malformed Parquet: its end is damaged") from None
 
 
-def look_at_pages(stream: IO[bytes], footer: Fields, names: Collection[str], size: int) -> tuple[int, set[str]]:
-    """Look at all pages of these columns of a Parquet file.
-
-    Return how many rows may be unpacked together, and the columns whose texts share their beginnings: such a text is
-    as long as all before it on its page.
-    """
+def look_at_pages(stream: IO[bytes], footer: Fields, names: Collection[str], size: int) -> Pages:
+    """Look at all pages of these columns of a Parquet file."""
     groups = footer.get((4, LIST), [])
     refuse_rows(footer.get((3, LONG), 0), size, "Parquet")
     refuse_rows(sum(max(0, group.get((3, LONG), 0)) for group in groups), size, "Parquet")
     total = pieces = largest = 0
-    sharing = set[str]()
+    sharing, written_out, unbounded = set[str](), set[str](), set[str]()
     for column in (column for group in groups for column in group.get((1, LIST), [])):
         chunk = column.get((3, STRUCT), {})
         name = b"".join(chunk.get((3, LIST), [])[:1]).decode()
@@ -60,7 +74,7 @@ def look_at_pages(stream: IO[bytes], footer: Fields, names: Collection[str], siz
             raise UnusableFileError("malformed Parquet: its columns have more bytes than the file")
         at, dictionary = chunk.get((9, LONG), -1), chunk.get((11, LONG), 0)
         at = dictionary if 0 < dictionary < at else at
-        stop, left = at + length, chunk.get((5, LONG), 0)
+        stop, left, data = at + length, chunk.get((5, LONG), 0), list[tuple[bool, bool]]()
         while at < stop and left > 0:
             header, own = page_header(stream, at)
             pieces += 1
@@ -71,9 +85,23 @@ def look_at_pages(stream: IO[bytes], footer: Fields, names: Collection[str], siz
             first, second = header.get((5, STRUCT), {}), header.get((8, STRUCT), {})  # the two kinds of pages
             if SHARING in (first.get((2, INT)), second.get((4, INT))):
                 sharing.add(name)
+            if header.get((1, INT)) in DATA:
+                data.append(repeated_and_short(header))
             left -= max(0, first.get((1, INT), 0), second.get((1, INT), 0))
             at += own + packed
-    return max(1, BATCH // max(1, largest)) if sharing else BATCH, sharing
+        if not all(repeated for repeated, _ in data):
+            written_out.add(name)
+            if any(repeated or not short for repeated, short in dropwhile(itemgetter(0), data)):
+                unbounded.add(name)
+    rows = max(1, BATCH // max(1, largest)) if sharing else BATCH
+    return Pages(rows, sharing, written_out - unbounded)
+
+
+def repeated_and_short(header: Fields) -> tuple[bool, bool]:
+    """Whether the texts of a page stand in a dictionary, and whether they are short on average if they do not."""
+    place, encoding = DATA[header[1, INT]]
+    said = header.get((place, STRUCT), {})
+    return said.get((encoding, INT)) in REPEATED, header.get((2, INT), 0) <= LONGEST * said.get((1, INT), 0)
 
 
 def page_header(stream: IO[bytes], at: int) -> tuple[Fields, int]:

@@ -41,6 +41,7 @@ class ReadReport:
     format. Users were ``told_apart_by`` a column of the files, the file name, the folder or the path.
     ``inaccurate`` fixes were left out, ``without_offset`` times were read as UTC, and ``utc_offset`` is the most
     frequent offset of the others in minutes, None where it is not known. Degrees that look ``swapped`` by it are kept.
+    Commas in the numbers of ``decimal_commas`` rows were read as decimal points.
     """
 
     files: int
@@ -56,6 +57,7 @@ class ReadReport:
     without_offset: int = 0
     utc_offset: int | None = None
     swapped: bool = False
+    decimal_commas: int = 0
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -66,6 +68,7 @@ class ReadReport:
                 self.duplicates
             ),
             f"times without an offset, read as UTC: {self.without_offset}": self.without_offset,
+            f"fixes whose numbers have a decimal comma: {self.decimal_commas}": self.decimal_commas,
             f"{SWAPPED}: the longitude is hours away from the offset of the times": self.swapped,
         }
         return tuple(note for note, count in notes.items() if count)
@@ -190,6 +193,7 @@ def whole_of(source: Source, options: Options) -> tuple[pd.DataFrame, str]:
         without_offset=tally.without_offset,
         utc_offset=offset,
         swapped=offset is not None and look_swapped(table, offset),
+        decimal_commas=tally.decimal_commas,
     )
     troubles = []
     if tally.skipped:

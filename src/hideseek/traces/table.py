@@ -32,11 +32,21 @@ ALIASES = {
     FINISHED: (FINISHED, "ended_at", "end_time"),
     "accuracy": ("accuracy", "acc", "horizontal_accuracy", "accuracy_m", "hacc"),
 }
+# what may stand in brackets after a name: other units, such as radians, would be read wrong
+DEGREES = ("°", "º", "deg", "degree", "degrees", "decimal degrees", "dd", "wgs84", "wgs 84")
+UNITS = {
+    "tracked_at": ("utc", "gmt", "iso 8601", "iso8601", "unix", "s", "ms"),
+    "latitude": (*DEGREES, "°n", "deg n", "degrees north"),
+    "longitude": (*DEGREES, "°e", "deg e", "degrees east"),
+    "accuracy": ("m", "metres", "meters"),
+}
+UNITS[FINISHED] = UNITS["tracked_at"]
 Names = Mapping[str, str]  # by what name a file calls a column of ours
 KEYS = {"time": "tracked_at", "user": "user_id", "end": FINISHED} | {column: column for column in ALIASES}
 LONGEST_NAME = 40  # characters of a column's that a message repeats
 CUT = "row must be of as many fields as its format has"
 INACCURATE = "accuracy must be as good as was asked for"
+DECIMAL_COMMAS = "decimal_commas"  # among the attributes of raw columns of which it was assumed
 SWAPPED = "latitude and longitude look swapped"
 OFFSET = re.compile(r"([-+])(\d\d):?(\d\d)?$")  # at the end of a time, which may be shorter than six characters
 # No two parts in a row can match the same character: a line that is no point is given up in linear time
@@ -123,6 +133,12 @@ def located(labels: Iterable[object], columns: Names | None = None) -> dict[str,
     labels = list(labels)
     names = [str(label).strip().lower() for label in labels]
     found = {column: names.index(alias) for column in ALIASES for alias in ALIASES[column][::-1] if alias in names}
+    if any(name.endswith((")", "]")) for name in names):
+        units = [in_round_brackets(name) for name in names]
+        for column in [column for column in UNITS if column not in found]:
+            known = (f"{alias}({unit})" for alias in ALIASES[column] for unit in UNITS[column])
+            if name := next((name for name in known if name in units), None):
+                found[column] = units.index(name)
     if columns and "geometry" in columns:
         found = {column: at for column, at in found.items() if column not in COLUMNS[2:]}
     for column, name in (columns or {}).items():
@@ -130,6 +146,16 @@ def located(labels: Iterable[object], columns: Names | None = None) -> dict[str,
             raise UnusableFileError(f"no column {visible(repr(name))} for {column}; its columns are {listed(labels)}")
         found[column] = names.index(name.strip().lower())
     return found
+
+
+def in_round_brackets(name: str) -> str:
+    """A name of a column with a unit, in one spelling.
+
+    >>> in_round_brackets("lat [°]"), in_round_brackets("lat (°)"), in_round_brackets("lat")
+    ('lat(°)', 'lat(°)', 'lat')
+    """
+    plain, bracket, unit = name.replace("[", "(").replace("]", ")").partition("(")
+    return f"{plain.strip()}({unit.rstrip(')').strip()})" if bracket else name
 
 
 def listed(labels: Sequence[object], most: int = 20) -> str:
@@ -270,6 +296,7 @@ class Tally:
     read: int = 0
     inaccurate: int = 0
     without_offset: int = 0
+    decimal_commas: int = 0
     swapped: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     offsets: Counter[int] = field(default_factory=Counter)
@@ -284,6 +311,7 @@ class Tally:
             read=self.read + other.read,
             inaccurate=self.inaccurate + other.inaccurate,
             without_offset=self.without_offset + other.without_offset,
+            decimal_commas=self.decimal_commas + other.decimal_commas,
             swapped=self.swapped + other.swapped,
             reasons=self.reasons + other.reasons,
             offsets=self.offsets + other.offsets,
@@ -332,6 +360,7 @@ def sift_blocks(
             read=len(typed),
             inaccurate=good - len(typed),
             without_offset=times.without_offset,
+            decimal_commas=len(typed) if DECIMAL_COMMAS in found.attrs else 0,
             swapped=out_of_range,
             reasons=Counter(broken[bad]),
             offsets=times.offsets,

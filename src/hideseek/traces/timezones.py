@@ -10,7 +10,7 @@ import pandas as pd
 
 from hideseek.errors import broken_rule
 from hideseek.traces.table import check_traces
-from hideseek.util.arrays import FloatArray
+from hideseek.util.arrays import BoolArray, FloatArray
 from hideseek.util.boundary import checked
 
 DEGREES_PER_HOUR = 15
@@ -82,8 +82,13 @@ def look_swapped(table: pd.DataFrame, minutes: int) -> bool:
     >>> look_swapped(new_york, -300), look_swapped(new_york.set_axis(["longitude", "latitude"], axis=1), -300)
     (False, True)
     """
-    there, other = (hours_off(table[column].to_numpy(), minutes) for column in ("longitude", "latitude"))
-    return bool(((there > WRONG) & (other <= RIGHT)).mean() > 0.5)
+    return bool(contradicting(table["latitude"].to_numpy(), table["longitude"].to_numpy(), minutes).mean() > 0.5)
+
+
+def contradicting(latitude: FloatArray, longitude: FloatArray, minutes: int) -> BoolArray:
+    """Which longitudes contradict the offset of the times, where the latitudes as longitudes would agree with it."""
+    found: BoolArray = (hours_off(longitude, minutes) > WRONG) & (hours_off(latitude, minutes) <= RIGHT)
+    return found
 
 
 def hours_off(longitude: FloatArray, minutes: int) -> FloatArray:

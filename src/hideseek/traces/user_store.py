@@ -6,7 +6,7 @@ import hashlib
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -17,9 +17,20 @@ import numpy.typing as npt
 import pandas as pd
 
 from hideseek.errors import OutputError, TraceWarning, UnusableFileError
-from hideseek.traces.reading import OpenFile, Options, checked_options, no_file, nothing_in, open_files, users_of
+from hideseek.traces.reading import (
+    OpenFile,
+    Options,
+    ReadReport,
+    checked_options,
+    no_file,
+    nothing_in,
+    offset_of,
+    open_files,
+    users_of,
+)
 from hideseek.traces.sources import Source, source_of
 from hideseek.traces.table import FINISHED, SWAPPED, Tally, in_order, joined
+from hideseek.traces.timezones import contradicting
 from hideseek.traces.users import Named
 from hideseek.util.progress import Advance
 
@@ -39,7 +50,7 @@ Block = tuple[int, int, bytes]  # where rows of one user from one file stand: th
 class Spool:
     """All users of a data set: ``spool[user]`` is what :func:`read_traces` gives for that user alone.
 
-    ``unusable`` says of others why they have no row at all, ``told_apart_by`` is that of
+    ``unusable`` says of others why they have no row at all, ``told_apart_by`` and ``notes`` are those of
     :class:`hideseek.traces.ReadReport`.
     """
 
@@ -47,6 +58,7 @@ class Spool:
     rows: dict[str, list[Block]]
     unusable: dict[str, str]
     told_apart_by: str
+    notes: tuple[str, ...]
 
     @property
     def users(self) -> list[str]:
@@ -59,8 +71,7 @@ class Spool:
 
     def __getitem__(self, user: str) -> pd.DataFrame:
         """The fixes of a user, in order."""
-        read = (os.pread(self.file.fileno(), size, start) for start, size, _ in self.rows[user])
-        packed = np.frombuffer(b"".join(read), ROW)
+        packed = unpacked(self.file, self.rows[user])
         columns = {
             "user_id": user,
             "tracked_at": utc(packed["tracked_at"]),
@@ -69,6 +80,11 @@ class Spool:
             FINISHED: utc(packed[FINISHED]),
         }
         return in_order(pd.DataFrame(columns))
+
+
+def unpacked(file: IO[bytes], blocks: Sequence[Block]) -> npt.NDArray[np.void]:
+    """The rows of some blocks."""
+    return np.frombuffer(b"".join(os.pread(file.fileno(), size, start) for start, size, _ in blocks), ROW)
 
 
 def utc(microseconds: npt.NDArray[np.int64]) -> pd.DatetimeIndex:
@@ -155,7 +171,28 @@ def spool_of(
         said = f"{total.skipped} rows could not be read: {rules}{f'; {SWAPPED}' * total.looks_swapped}."
         warnings.warn(said, TraceWarning, stacklevel=5)
     ways = sorted({way if isinstance(key, PurePath) else "column" for key in blocks})
-    return Spool(file, rows, unusable, " and ".join(ways))
+    return Spool(file, rows, unusable, " and ".join(ways), notes_of(file, rows, total))
+
+
+def notes_of(file: IO[bytes], rows: Mapping[str, Sequence[Block]], total: Tally) -> tuple[str, ...]:
+    """What :func:`read_traces` notes of the same data."""
+    offset, kept, wrong = offset_of(total), 0, 0
+    for blocks in rows.values():
+        packed = unpacked(file, blocks)
+        first = np.unique(packed["tracked_at"], return_index=True)[1]
+        kept += len(first)
+        if offset is not None:
+            wrong += int(contradicting(packed["latitude"][first], packed["longitude"][first], offset).sum())
+    return ReadReport(
+        files=0,
+        read=total.read,
+        duplicates=total.read - kept,
+        skipped=total.skipped,
+        inaccurate=total.inaccurate,
+        without_offset=total.without_offset,
+        swapped=2 * wrong > kept,
+        decimal_commas=total.decimal_commas,
+    ).notes
 
 
 @contextmanager
