@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hideseek import MarkovProfile, ParameterError, Scenario, plan
 from hideseek.errors import SolverError
 from hideseek.metrics import hamming
-from hideseek.planning import BeliefGame
+from hideseek.planning import BeliefGame, training
 from hideseek.planning.player import ROUGH, Player
 from tests.oracles.full_program import best_over_histories
 from tests.support.progress import SHOWN
@@ -155,6 +155,24 @@ def test_a_visit_that_the_solver_fails_teaches_nothing(outlook, monkeypatch):
     blank = plan(game, outlook=outlook, walks=1)
     assert blank.bound >= first.bound - 1e-12
     assert len(blank.cuts) == 1
+
+
+@pytest.mark.parametrize("name", ["choice", "sacrifice"])
+def test_second_visits_are_left_out_only_where_they_teach_nothing(name, monkeypatch):
+    """What is left out is solved all the same, and lies no lower than two tolerances: of the lesson and of the rule."""
+    asked, left = training._Trainer.changed, []
+
+    def solved_too(self, belief, found, before):
+        if not asked(self, belief, found, before):
+            again = self.player.with_future(belief, exact=ROUGH / 100)
+            left.append(((self.player.cuts @ belief).min() - again.bound) / self.unit)
+            return False
+        return True
+
+    monkeypatch.setattr(training._Trainer, "changed", solved_too)
+    plan(game(name), discount=0.8, walks=4)
+    assert left
+    assert max(left) <= 2 * training.LEARNED
 
 
 def test_a_game_is_given_alone_and_a_profile_with_all_that_makes_a_game():

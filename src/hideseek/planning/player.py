@@ -91,9 +91,11 @@ class Player:
         missed = first is not None and found.privacy < max(floor, first.privacy * (1 - GIVEN_UP) * self.lexicographic)
         return first if missed else found
 
-    def with_future(self, belief: FloatArray, least: float = 0.0, known: FloatArray | None = None) -> Play:
+    def with_future(
+        self, belief: FloatArray, least: float = 0.0, known: FloatArray | None = None, exact: float = ROUGH
+    ) -> Play:
         """The best table with its future; looking ahead, cuts come until the next access is worth what they say."""
-        program, exact = self.later or self.now, AHEAD if self.ahead else ROUGH
+        program, exact = self.later or self.now, AHEAD if self.ahead else exact
         for _ in range(ROUNDS if self.ahead else 1):
             found = program.play(belief, least, exact, known)
             if not self.ahead:

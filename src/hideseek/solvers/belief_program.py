@@ -24,7 +24,14 @@ from typing import Any
 import highspy
 import numpy as np
 
-from hideseek.solvers.growing_program import GrowingProgram, Triples, accept, mark_first, most_significant
+from hideseek.solvers.growing_program import (
+    SIGNIFICANT,
+    GrowingProgram,
+    Triples,
+    accept,
+    mark_first,
+    most_significant,
+)
 from hideseek.solvers.repair import cheapest_releases, mixed_into_budget
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.best_guess import least_errors
@@ -89,7 +96,9 @@ class BeliefProgram(GrowingProgram):
 
     def _begin(self) -> None:
         """Fixed rows: the inputs, the budget, the least privacy of now. Fixed columns: y[o], t[o]."""
-        self.highs.setOptionValue("presolve", "off")
+        # neither pays where a program is solved again after a small change; its numbers are near 1 as they are
+        for option, value in (("presolve", "off"), ("simplex_scale_strategy", 0)):
+            self.highs.setOptionValue(option, value)
         count, height, infinity = self.inputs + 2, self.releases, highspy.kHighsInf
         free = np.full(2 * height, infinity)
         objective = -np.r_[np.full(height, self.now), np.full(height, self.later)]
@@ -204,16 +213,18 @@ class BeliefProgram(GrowingProgram):
 
     def _grow(self, point: BeliefSolution) -> int:
         """Add the guess and the cut most violated at each release, and the releases that would pay best at an input."""
-        violated = [
-            most_significant(height - found, 1, (0,), self.unit) if len(found) else np.zeros(found.shape, np.bool_)
-            for height, found in zip(point.heights, (point.errors, point.futures), strict=True)
-        ]
-        columns = most_significant(point.gain, NEW_COLUMNS, (1,), self.unit)
-        return self.add_rows(np.concatenate(violated)) + self.add_columns(columns)
+        violated = np.zeros_like(self.has_row)
+        for height, (worst, least) in zip(point.heights, point.answers, strict=False):
+            short = np.flatnonzero(height - least > SIGNIFICANT * self.unit)
+            violated[worst[short], short] = True
+        added = self.add_rows(violated)
+        if not self.has_column.all():
+            added += self.add_columns(most_significant(point.gain, NEW_COLUMNS, (1,), self.unit))
+        return added
 
 
 class BeliefSolution:
-    """One solution of the program: the joint distribution, its errors and futures, heights y and t, and multipliers."""
+    """One solution of the program: the joint distribution, the best answers to it, heights y and t, and multipliers."""
 
     def __init__(self, program: BeliefProgram, solution: Any, belief: FloatArray, least: float) -> None:
         value, dual = np.array(solution.col_value), -np.array(solution.row_dual)
@@ -221,21 +232,31 @@ class BeliefSolution:
         self.joint = np.zeros((count, program.releases))
         self.joint[program.column_at] = np.maximum(value[program.fixed_columns :], 0) / count
         self.heights = value[: program.fixed_columns].reshape(2, -1) * program.unit / count
-        self.errors, self.futures = program.error @ self.joint, program.cuts @ self.joint
-        self.privacy = float(self.errors.min(axis=0).sum())
-        future = float(self.futures.min(axis=0).sum()) if len(self.futures) else 0.0
-        self.value = program.now * self.privacy + program.later * future
+        self.answers = best_answers(program, self.joint)
+        self.privacy, *future = (float(least.sum()) for _, least in self.answers)
+        self.value = program.now * self.privacy + program.later * sum(future)
         self.price = float(np.maximum(dual[count], 0)) * program.unit / program.loss_unit
         need = float(np.maximum(-dual[count + 1], 0))
         weight = np.maximum(dual[program.fixed_rows :], 0)
         self.binding = weight > 0
         self.strategy = strategy_of(program, weight)
         profit = (program.now + need) * (self.strategy[:, :guesses] @ program.error).T - self.price * program.cost
-        if len(self.futures):
+        if len(program.cuts):
             profit += program.later * (self.strategy[:, guesses:] @ program.cuts).T
         self.cut = self.price * program.budget + profit.max(axis=1)
         self.bound = float(self.cut @ belief) - need * least
         self.gain = profit - dual[:count, None] * program.unit
+
+
+def best_answers(program: BeliefProgram, joint: FloatArray) -> list[tuple[IntArray, FloatArray]]:
+    """At every release the row of the best guess and what it gives; and the same of the cuts, where there are some."""
+    found, releases = [], np.arange(joint.shape[1])
+    for first, worth in ((0, program.error), (len(program.error), program.cuts)):
+        if len(worth):
+            given = worth @ joint
+            best = given.argmin(axis=0)
+            found.append((first + best, given[best, releases]))
+    return found
 
 
 def strategy_of(program: BeliefProgram, weight: FloatArray) -> FloatArray:
