@@ -70,7 +70,7 @@ class BeliefPolicy:
         tables, which = self.tables(state)
         believed = updated(state.T, tables[which, :, exposed].T)[0].T @ self.game.moves
         total = believed.sum(axis=1, keepdims=True)
-        return np.divide(believed, total, out=np.zeros_like(believed), where=total > 0)
+        return np.asarray(np.divide(believed, total, out=np.zeros_like(believed), where=total > 0))
 
 
 @dataclass(frozen=True)
