@@ -1,4 +1,4 @@
-"""What chooses its table at the belief: held against enumeration of all that may happen, over any pattern of accesses."""
+"""What chooses its table at the belief: held against enumeration, over any pattern of accesses."""
 
 from __future__ import annotations
 

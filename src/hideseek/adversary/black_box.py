@@ -90,8 +90,12 @@ def attack_watched(
         error, hit = min(each, key=lambda scores: float(scores[0, walks:].mean()))[:, :walks]
         mean = Estimate.mean_of(without_chance(error[:, None], chance[:, None]))
         found[adversary] = Estimate(mean, mean.interval, hit_rate=Estimate.mean_of(hit))
-    lost = over_places(quality, profile.places)[whole.places, whole.releases]
-    return found, Estimate.mean_of(lost.mean(axis=1))
+    return found, watched_loss(whole, quality, profile.places)
+
+
+def watched_loss(seen: Watched, quality: Metric, places: int) -> Estimate:
+    """The expected loss per access on walks."""
+    return Estimate.mean_of(over_places(quality, places)[seen.places, seen.releases].mean(axis=1))
 
 
 def prior_errors(scored: Watched, profile: Profile, privacy: Metric) -> FloatArray:
@@ -100,7 +104,8 @@ def prior_errors(scored: Watched, profile: Profile, privacy: Metric) -> FloatArr
     >>> from hideseek import MarkovProfile
     >>> from hideseek.metrics import hamming
     >>> stays = MarkovProfile.from_matrix([[0.9, 0.1], [0.3, 0.7]])
-    >>> prior_errors(Watched(np.array([[0, 0], [0, 1]]), np.zeros((2, 2), np.int64)), stays, hamming()).round(9).tolist()
+    >>> walks = np.array([[0, 0], [0, 1]])
+    >>> prior_errors(Watched(places=walks, releases=walks), stays, hamming()).round(9).tolist()
     [-0.25, 0.25]
     """
     accesses, places = scored.places.shape[1], profile.places
