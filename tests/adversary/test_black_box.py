@@ -97,7 +97,7 @@ def test_a_function_sees_the_place_its_releases_and_nothing_more():
 
 @pytest.mark.parametrize("released", [3, -1, 1.0, None, "0"])
 def test_what_is_no_place_is_refused(released):
-    with pytest.raises(ParameterError, match="'rivals' .* number of a place, from 0 to 2"):
+    with pytest.raises(ParameterError, match=r"'rivals' .* number of a place, from 0 to 2"):
         watched(lambda *_: released, PROFILE, accesses=2, walks=2, seed=0)
 
 
