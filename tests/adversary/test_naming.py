@@ -68,7 +68,7 @@ def test_intervals_are_as_wide_as_the_rates_scatter():
             assert abs(np.mean(rates) - getattr(known, name)) < 3.5 * np.std(rates) / np.sqrt(40)
 
 
-def test_a_codebook_of_places_is_named_too_and_one_of_trajectories_is_refused():
+def test_a_codebook_of_places_has_rates_and_one_of_ways_is_refused():
     given = {"privacy": HAMMING, "quality": HAMMING, "budget": 0.3, "workers": 1}
     codebook = design(PROFILE, Scenario.past_present(1), **given)
     found = namings(Run(codebook, PROFILE, accesses=5), walks=10)

@@ -118,21 +118,22 @@ class Rival:
     make: Callable[[Setting, float], Mechanism | Policy | Rule | FloatArray]
     span: Callable[[Setting], tuple[float, float]] = in_metres
 
-    def made(self, setting: Setting, noise: float = math.nan) -> Mechanism | Policy | Rule:
-        """The rival with its dial at ``noise``, a table as a mechanism; one that has no dial needs no noise.
 
-        >>> from hideseek.model.markov import MarkovProfile
-        >>> two = MarkovProfile.from_matrix([[0.9, 0.1], [0.1, 0.9]])
-        >>> Rival("truth", "", make=lambda *_: np.eye(2)).made(Setting(two, privacy="hamming", quality="hamming"))
-        Mechanism of 2 inputs and 2 releases, with 2 probabilities above 0
-        """
-        made = self.make(setting, noise)
-        exposer = Mechanism(made) if isinstance(made, np.ndarray) else made
-        places = setting.profile.places
-        if isinstance(exposer, Mechanism) and exposer.distributions.shape != (places, places):
-            rule = f"mechanisms that release one of the {places} places, at each of them"
-            raise broken_rule("rivals", "compare", rule, f"a table of the shape {exposer.distributions.shape}")
-        return exposer
+def exposer_of(rival: Rival, setting: Setting, noise: float = math.nan) -> Mechanism | Policy | Rule:
+    """A rival with its dial at ``noise``, a table as a mechanism; one that has no dial needs no noise.
+
+    >>> from hideseek.model.markov import MarkovProfile
+    >>> two = MarkovProfile.from_matrix([[0.9, 0.1], [0.1, 0.9]])
+    >>> exposer_of(Rival("truth", "", make=lambda *_: np.eye(2)), Setting(two, privacy="hamming", quality="hamming"))
+    Mechanism of 2 inputs and 2 releases, with 2 probabilities above 0
+    """
+    made = rival.make(setting, noise)
+    exposer = Mechanism(made) if isinstance(made, np.ndarray) else made
+    places = setting.profile.places
+    if isinstance(exposer, Mechanism) and exposer.distributions.shape != (places, places):
+        rule = f"mechanisms that release one of the {places} places, at each of them"
+        raise broken_rule("rivals", "compare", rule, f"a table of the shape {exposer.distributions.shape}")
+    return exposer
 
 
 RivalLike = Rival | Mechanism | Policy | Callable[[int, tuple[int, ...], np.random.Generator], int] | FloatArray

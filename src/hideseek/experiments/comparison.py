@@ -140,9 +140,8 @@ def compare(
     budget : float or str
         Expected loss per access that all may have, in the unit of ``quality``; or words: "500m", "20%".
     rivals : sequence of Rival, Mechanism, Policy, array or callable
-        Mechanisms whose dials are turned until they lose that much; all known ones by default. Yours may be a table
-        [place, release] or a function ``(place, past_releases, rng) -> place``, and is compared at its own loss. A
-        function may remember what it was shown: a run begins where ``past_releases`` is empty.
+        Mechanisms whose dials are turned until they lose that much; all known ones by default. Yours may be a table or
+        a function ``(place, past_releases, rng) -> place``: compared at its own loss, and run anew where no past is.
     accesses, walks, seed : int
         Length of the run, and which walks are simulated where enumeration does not fit, with 95 % intervals.
     workers, progress : optional
@@ -165,20 +164,12 @@ def compare(
     >>> regions = Places([0.0, 0.0, 0.01], [0.0, 0.01, 0.0])
     >>> profile = MarkovProfile.from_matrix([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.3, 0.1, 0.6]], regions)
     >>> metres = distance(regions)
-    >>> found = compare(
-    ...     profile, privacy=metres, quality=metres, budget=100.0, rivals=RIVALS[:2], accesses=4, workers=1
-    ... )
+    >>> run = {"budget": 100.0, "rivals": RIVALS[:2], "accesses": 4, "workers": 1}
+    >>> found = compare(profile, privacy=metres, quality=metres, **run)
     >>> [row.mechanism for row in found.rows if row.quality_loss > 150]
     ['constant']
     >>> all(row.filter < row.ceiling + 1e-6 for row in found.rows)
     True
-    >>> def honest_at_times(place, past_releases, rng):
-    ...     return place if len(past_releases) % 2 else 0
-    >>> found = compare(
-    ...     profile, privacy=metres, quality=metres, budget=100.0, rivals=[honest_at_times], accesses=4, workers=1
-    ... )
-    >>> [(row.mechanism, row.learned) for row in found.rows if row.mechanism not in ("truth", "constant")][-1]
-    ('honest_at_times', True)
     """
     workers = worker_count(workers, "compare")
     measure = measure_of(profile, privacy, quality, accesses, walks, seed)

@@ -20,7 +20,7 @@ from hideseek.adversary.policies import against_policy, policy_loss
 from hideseek.adversary.through_time import Adversary, estimates
 from hideseek.adversary.window import carry
 from hideseek.baselines.plain import constant, truth
-from hideseek.baselines.rival import Rival, Setting
+from hideseek.baselines.rival import Rival, Setting, exposer_of
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.designer import design
 from hideseek.errors import BudgetError, CertificateError, SolverError
@@ -125,21 +125,21 @@ class Measure:
     def calibrated_rows(self, rival: Rival, target: float) -> list[ComparisonRow]:
         """A rival that loses as much as the target, or as nearly as it can; at its own loss if it has no dial."""
         if not rival.dial:
-            return self.rows(rival.name, rival.reference, rival.dial, None, rival.made(self.setting))
+            return self.rows(rival.name, rival.reference, rival.dial, None, exposer_of(rival, self.setting))
         few, whole = replace(self, walks=max(2, self.walks // FEWER)), rival.span(self.setting)
         noise = few.turned(rival, whole, target)
-        made = rival.made(self.setting, noise)
+        made = exposer_of(rival, self.setting, noise)
         if not isinstance(made, Mechanism):
             near = noise / NEAR, noise * NEAR
             noise = self.turned(rival, near, target)
             if noise in near:  # the few walks were not typical
                 noise = self.turned(rival, whole, target)
-            made = rival.made(self.setting, noise)
+            made = exposer_of(rival, self.setting, noise)
         return self.rows(rival.name, rival.reference, rival.dial, noise, made)
 
     def turned(self, rival: Rival, span: tuple[float, float], target: float) -> float:
         """Where a rival's dial must be for it to lose as much as the target."""
-        return calibrated(lambda noise: self.loss(rival.made(self.setting, noise)), span, target)
+        return calibrated(lambda noise: self.loss(exposer_of(rival, self.setting, noise)), span, target)
 
     def loss(self, exposer: Exposer | Rule) -> Estimate:
         """The expected quality loss in the run."""

@@ -149,10 +149,7 @@ def compare_people(
 
     Examples
     --------
-    >>> people = {
-    ...     name: MarkovProfile.from_matrix([[stays, 1 - stays], [0.2, 0.8]])
-    ...     for name, stays in (("one", 0.9), ("two", 0.7))
-    ... }
+    >>> people = {name: MarkovProfile.from_matrix([[0.8, 0.2], [0.2, 0.8]]) for name in ("one", "two")}
     >>> found = compare_people(people, pairs=[("hamming", "hamming")], rivals=(), accesses=4, workers=1)
     >>> found
     PeopleComparison of 2 people under 1 pairs of metrics
@@ -166,8 +163,7 @@ def compare_people(
         raise broken_rule("pairs", owner, "at least one pair of metrics", "none")
     run: dict[str, Any] = {"budget": budget, "rivals": rivals, "accesses": accesses, "walks": walks, "seed": seed}
     keys = [(user, *pair) for pair in pairs for user in profiles]
-    # the people with most places take longest: they start first
-    keys.sort(key=lambda key: -profiles[key[0]].places)
+    keys.sort(key=lambda key: -profiles[key[0]].places)  # those with most places take longest
     tasks = (delayed(compared)(key, profiles[key[0]], run) for key in keys)
     found = {}
     for key, one in Parallel(worker_count(workers, owner), return_as="generator_unordered", batch_size=1)(tasks):
