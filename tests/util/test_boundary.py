@@ -37,7 +37,7 @@ NEVER = (object(), b"x")  # of no type that anything asks for: where an answer w
 TRACES = hs.synthetic_city(people=2, days=1, seed=2)
 HALF = np.array([[0.5, 0.5], [0.5, 0.5]])
 APART = 1 - np.eye(2)
-SLOW = {"compare", "run_fleet", "reproduce", "robustness", "study"}
+SLOW = {"compare", "compare_people", "run_fleet", "reproduce", "robustness", "study"}
 EXPERT = {"certify"}  # for solvers of one's own: it is given what a solver claims, and believes nothing of it
 PROTOCOLS = {"Policy", "Profile", "Regions"}
 
@@ -253,6 +253,12 @@ def calls(folder):
         "compare": (
             hs.experiments.compare,
             {"profile": t.profile, **game, "rivals": baselines.RIVALS[:1], "workers": 1} | run,
+        ),
+        "compare_people": (
+            hs.experiments.compare_people,
+            {"profiles": {"a": t.profile, "b": t.profile}, "pairs": [("hamming", "hamming")], "budget": 0.1}
+            | {"rivals": baselines.RIVALS[:1], "workers": 1}
+            | run,
         ),
         "correlation_aware_error": (
             hs.adversary.correlation_aware_error,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 
+from hideseek.adversary.black_box import Rule
+from hideseek.errors import broken_rule
 from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.metrics.metric import Metric, over_places
@@ -101,14 +104,63 @@ def in_metres(setting: Setting) -> tuple[float, float]:
 @checked
 @dataclass(frozen=True)
 class Rival:
-    """A mechanism of the literature with one dial: more ``noise`` costs more quality.
+    """A mechanism with one dial: more ``noise`` costs more quality.
 
-    ``make(setting, noise)`` builds it, ``span(setting)`` are the ends of the dial, and ``dial`` says what it turns.
+    ``make(setting, noise)`` builds it: a mechanism, its table [place, release], a policy, or a function
+    ``(place, past_releases, rng) -> place``. ``span(setting)`` are the ends of the dial, and ``dial`` says what it
+    turns; without a dial a rival is compared at the loss that it has.
     """
 
     name: str
     reference: str
     _: KW_ONLY
-    dial: str
-    make: Callable[[Setting, float], Mechanism | Policy]
+    dial: str = ""
+    make: Callable[[Setting, float], Mechanism | Policy | Rule | FloatArray]
     span: Callable[[Setting], tuple[float, float]] = in_metres
+
+
+def exposer_of(rival: Rival, setting: Setting, noise: float = math.nan) -> Mechanism | Policy | Rule:
+    """A rival with its dial at ``noise``, a table as a mechanism; one that has no dial needs no noise.
+
+    >>> from hideseek.model.markov import MarkovProfile
+    >>> two = MarkovProfile.from_matrix([[0.9, 0.1], [0.1, 0.9]])
+    >>> exposer_of(Rival("truth", "", make=lambda *_: np.eye(2)), Setting(two, privacy="hamming", quality="hamming"))
+    Mechanism of 2 inputs and 2 releases, with 2 probabilities above 0
+    """
+    made = rival.make(setting, noise)
+    exposer = Mechanism(made) if isinstance(made, np.ndarray) else made
+    places = setting.profile.places
+    if isinstance(exposer, Mechanism) and exposer.distributions.shape != (places, places):
+        rule = f"mechanisms that release one of the {places} places, at each of them"
+        raise broken_rule("rivals", "compare", rule, f"a table of the shape {exposer.distributions.shape}")
+    return exposer
+
+
+RivalLike = Rival | Mechanism | Policy | Callable[[int, tuple[int, ...], np.random.Generator], int] | FloatArray
+
+
+def given_already(made: Mechanism | Policy | Rule | FloatArray, *_: object) -> Mechanism | Policy | Rule | FloatArray:
+    """What is there, whatever the setting."""
+    return made
+
+
+def as_rivals(given: Sequence[RivalLike], taken: Sequence[str] = ()) -> list[Rival]:
+    """What was given, as rivals, each under a name of its own: that of the function or the class, or "table".
+
+    >>> def rounded(place, past, rng):
+    ...     return place // 2 * 2
+    >>> [one.name for one in as_rivals([rounded, np.eye(3), np.eye(3), lambda place, past, rng: place])]
+    ['rounded', 'table', 'table 2', 'lambda']
+    """
+    names, found = list(taken), list[Rival]()
+    for one in given:
+        if isinstance(one, Rival):
+            rival = one
+        else:
+            table = isinstance(one, Mechanism | np.ndarray)
+            name = "table" if table else str(getattr(one, "__name__", type(one).__name__)).strip("<>")
+            rival = Rival(name, "", make=partial(given_already, one))
+        number = sum(name == rival.name for name in names) + 1
+        names.append(rival.name)
+        found.append(rival if number == 1 else replace(rival, name=f"{rival.name} {number}"))
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,7 +14,7 @@ from hideseek.cli.options import (
     AsJson,
     Budget,
     Commands,
-    Data,
+    DataOrCity,
     Gaps,
     Privacy,
     Quality,
@@ -123,9 +123,12 @@ def show_reproduction(found: Reproduction, source: str, report: Path) -> None:
 @commands.command("compare", epilog="Example: hideseek compare abboip.json --budget 20% --out rivals")
 @reads_traces
 def compare_command(
-    data: Data,
     reading: Reading,
+    data: DataOrCity = None,
     folder: Report = Path("hideseek-comparison"),
+    users: Annotated[
+        int | None, typer.Option(help="Compare on a day each of so many users, drawn by the seed.")
+    ] = None,
     budget: Budget = "20%",
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
@@ -136,7 +139,69 @@ def compare_command(
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare all known mechanisms at equal loss of quality, against the same adversaries who remember releases."""
+    """Compare all known mechanisms at one budget, against the same adversaries who remember releases.
+
+    With --users it does so for many people, synthetic ones where no DATA is given, and tells means and intervals.
+    """
+    folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
+    options = {"accesses": accesses, "walks": walks, "seed": seed, "workers": workers}
+    if users is not None:
+        if sensitive:
+            raise broken_rule("sensitive", "compare", "given for one person", "--users")
+        compare_many(data, reading, users, folder, (str(privacy), str(quality)), budget, options, as_json)
+        return
+    if data is None:
+        raise broken_rule("data", "compare", "given, or --users for synthetic people", None)
+    compare_one(data, reading, folder, budget, privacy, quality, sensitive, options, as_json)
+
+
+def compare_many(
+    data: str | None,
+    reading: Reading,
+    users: int,
+    folder: Path,
+    pair: tuple[str, str],
+    budget: str,
+    options: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Mechanisms on average over people."""
+    from hideseek.adversary.label import ASSUMPTION
+    from hideseek.cli.people import people_of
+    from hideseek.experiments.comparison_pages import OURS_WORDS
+    from hideseek.experiments.comparison_people import compare_people
+    from hideseek.experiments.comparison_people_pages import facts_of, tables_of, write_pages
+    from hideseek.experiments.planner_study import CELLS
+    from hideseek.experiments.user_days import days_of, drawn_from
+
+    people = people_of(data, reading, users, options["seed"])
+    days = days_of(people.traces, people.regions, people.clock, "compare", CELLS, people.step)
+    chosen = {day.user: day.profile for day in drawn_from(days, users, options["seed"], "compare", CELLS)}
+    with bar("comparing") as advance:
+        found = compare_people(chosen, pairs=[pair], budget=budget, progress=advance, **options)
+    files = write_pages(found, people.who, folder)
+    if as_json:
+        print_json(facts_of(found) | {"files": {name: str(path) for name, path in files.items()}})
+        return
+    for (privacy, quality), table in tables_of(found).items():
+        title = f"Privacy ({privacy}) and quality ({quality}) on average over {users} {people.who}"
+        print_table(title, table.header, table.rows)
+    say(f"{OURS_WORDS} {ASSUMPTION}")
+    say("The report, readable by you only: ", (str(files["report"]), "bold"))
+
+
+def compare_one(
+    data: str,
+    reading: Reading,
+    folder: Path,
+    budget: str,
+    privacy: MetricName,
+    quality: MetricName,
+    sensitive: list[str],
+    options: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Mechanisms for one person."""
     from hideseek.adversary.label import ASSUMPTION
     from hideseek.cli.expected import comparison_seconds, tell_if_long
     from hideseek.cli.inputs import metrics_of, tell_if_narrow
@@ -148,24 +213,20 @@ def compare_command(
     from hideseek.game.game import Game
     from hideseek.model.scenario import Scenario
 
-    folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     profile = profile_of(data, reading, sensitive)
     d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_of(budget, Game.from_scenario(profile, Scenario.sporadic(), privacy=d_p, quality=d_q), "compare")
     tell_if_narrow(profile, d_q, allowed)
-    tell_if_long(comparison_seconds(profile.places, accesses, walks))
+    tell_if_long(comparison_seconds(profile.places, options["accesses"], options["walks"]))
     with bar("comparing") as advance:
-        found = compare(
-            profile, privacy=d_p, quality=d_q, budget=allowed, accesses=accesses, walks=walks, seed=seed,
-            workers=workers, progress=advance,
-        )  # fmt: skip
+        found = compare(profile, privacy=d_p, quality=d_q, budget=allowed, progress=advance, **options)
     files = write_pages(found, named(d_p), named(d_q), d_p.unit, folder)
     if as_json:
         print_json(facts_of(found) | {"files": {name: str(path) for name, path in files.items()}})
         return
     table = table_of(found)
     shown = [row[:5] for row in (table.header, *table.rows)]  # what 80 columns hold
-    print_table(f"Privacy ({named(d_p)}) at equal loss of quality", shown[0], shown[1:])
+    print_table(f"Privacy ({named(d_p)}) at one budget", shown[0], shown[1:])
     loss = f"{loss_words(found, d_q.name)}{apart_words(found)}"
     most = f"No mechanism that loses as little exceeds {found.error(found.ceiling)}"
     say(f"{loss} {most}; the expected error of an adversary who sees no release is {found.error(found.prior_risk)}.")

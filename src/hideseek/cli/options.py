@@ -74,6 +74,14 @@ TracesOrCity = Annotated[
     str | None,
     typer.Argument(metavar="DATA", help=f"{TRACES}; a synthetic city if not given.", show_default=False),
 ]
+DataOrCity = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="DATA",
+        help=f"{TRACES}; or a profile made by learn. With --users, a synthetic city if not given.",
+        show_default=False,
+    ),
+]
 CodebookFile = Annotated[Path, typer.Argument(metavar="CODEBOOK", help="A codebook made by design.")]
 
 OneAccess = Annotated[

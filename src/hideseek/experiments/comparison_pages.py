@@ -6,7 +6,8 @@ from math import floor, log10
 from pathlib import Path
 
 from hideseek.adversary.label import ASSUMPTION, ROUNDING
-from hideseek.experiments.comparison import ENDS, Comparison
+from hideseek.experiments.comparison import Comparison
+from hideseek.experiments.comparison_measure import ENDS
 from hideseek.experiments.report import Section, Table, html_report
 from hideseek.plots.comparisons import comparison_figure
 from hideseek.plots.style import save
@@ -16,6 +17,10 @@ from hideseek.util.private_files import write_privately
 from hideseek.util.units import metres_beside, shown
 
 TITLE = "Every mechanism on one scale"
+OURS_WORDS = (
+    "The live planner keeps this budget after every history, the codebooks after the release that they remember, and "
+    "may lose less; the others lose it on average."
+)
 
 
 def facts_of(comparison: Comparison) -> dict[str, object]:
@@ -41,14 +46,16 @@ def facts_of(comparison: Comparison) -> dict[str, object]:
 def table_of(comparison: Comparison) -> Table:
     """A comparison for people: errors with half of their intervals' width, loss as a share of the common one."""
     return Table(
-        ("mechanism", "window", "filter", "smoother", "viterbi", "ceiling", "loss"),
+        ("mechanism", "window", "filter", "smoother", "viterbi", "ceiling", "kept", "loss"),
         tuple(
             (
                 row.mechanism,
                 *(
-                    in_short(shown(error, comparison.unit))
-                    for error in (row.window, row.filter, row.smoother, row.viterbi, row.ceiling)
+                    "≤" * row.learned + in_short(shown(error, comparison.unit))
+                    for error in (row.window, row.filter, row.smoother, row.viterbi)
                 ),
+                in_short(shown(Estimate(row.ceiling), comparison.unit)),
+                f"{'≤' * row.learned}{row.kept:.0%}",
                 f"{comparison.relative_loss(row):.1%}",
             )
             for row in comparison.rows
@@ -73,17 +80,23 @@ def loss_words(comparison: Comparison, quality: str) -> str:
     """What the mechanisms lose, and which of them lose something else."""
     others = [row.mechanism for row in comparison.rows if not comparison.equal(row)]
     but = f" but {' and '.join(filter(None, (', '.join(others[:-1]), *others[-1:])))}" if others else ""
-    return f"All mechanisms{but} lose {comparison.loss} ({quality}) per access."
+    return f"All mechanisms{but} may lose {comparison.loss} ({quality}) per access. {OURS_WORDS}"
 
 
 def apart_words(comparison: Comparison) -> str:
-    """Which mechanisms cannot lose as much as the others, or as little, in words; nothing if all can."""
+    """Which mechanisms lose more than the others, or less, in words; nothing if none does."""
     apart = [
         f"{row.mechanism} ({comparison.relative_loss(row):.1%})" if comparison.quality_loss else row.mechanism
         for row in comparison.rows
         if row.mechanism not in ENDS and not comparison.equal(row)
     ]
-    return f" Not at equal loss, whatever the dial, and not to be compared: {', '.join(apart)}." if apart else ""
+    words = f" At another loss, so that only shares of the ceiling compare: {', '.join(apart)}." if apart else ""
+    if any(row.learned for row in comparison.rows):
+        words += (
+            " A function's releases have no known distribution: adversaries learned it from its runs, and the best one "
+            "errs at most as is said here (≤)."
+        )
+    return words
 
 
 def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, out: Path) -> dict[str, Path]:
@@ -105,23 +118,22 @@ def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, o
             "The window is an adversary who remembers the release before this one, the filter remembers every "
             "release so far, the smoother also knows the later releases, and Viterbi guesses by the single most "
             "likely path. The black marks are certified: no mechanism that loses as little leaves even a forgetful "
-            "adversary a larger expected error. The codebook keeps its budget given the release that it remembers, "
-            "all others on "
-            f"average only. {ASSUMPTION}" + apart_words(comparison),
+            f"adversary a larger expected error. {ASSUMPTION}" + apart_words(comparison),
             figures=[(figure, "The errors of four adversaries against every mechanism, and what no mechanism exceeds")],
         ),
         Section(
             "In numbers",
             f"On average over {comparison.accesses} accesses; what was simulated carries half of its 95 % confidence "
             f"interval, from {comparison.walks} walks. The ceiling is what no mechanism that loses as little "
-            "exceeds. The loss is given in shares of the common one. The truth and the constant place are the ends "
+            "exceeds, and what is kept of it is the filter's share. "
+            "The loss is given in shares of the common one. The truth and the constant place are the ends "
             "of every dial, with losses of their own. The expected error of an adversary who sees no release is "
             f"{comparison.error(comparison.prior_risk)}.",
             table=table_of(comparison),
         ),
         Section(
             "How each was set",
-            "Every rival has one dial, turned until it loses as much as the codebook does.",
+            "Every rival of the literature has one dial, turned until it loses the budget on average.",
             table=Table(
                 ("mechanism", "reference", "dial", "set to"),
                 tuple(

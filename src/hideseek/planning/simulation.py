@@ -194,15 +194,20 @@ class Walk:
 
 
 def controlled(done: list[Walk], game: BeliefGame) -> FloatArray:
-    """The mean error on each walk once it has settled, with <c, belief> as a control variate.
+    """The mean error on each walk once it has settled, with <c, belief> as a control variate."""
+    errors = np.array([walk.privacy[SETTLING:] for walk in done])
+    aside = np.array([walk.before[SETTLING:] @ game.ceiling_cut for walk in done]) - game.ceiling_cut @ game.start
+    return without_chance(errors, aside)
+
+
+def without_chance(errors: FloatArray, aside: FloatArray) -> FloatArray:
+    """The mean error on each walk, less what a control variate of mean 0 says is chance; both are [walk, access].
 
     The slope of each walk comes from the other walks, so that the mean stays unbiased.
     """
-    errors = np.array([walk.privacy[SETTLING:] for walk in done])
-    aside = np.array([walk.before[SETTLING:] @ game.ceiling_cut for walk in done]) - game.ceiling_cut @ game.start
     values = []
-    for own in range(len(done)):
-        others = np.arange(len(done)) != own
+    for own in range(len(errors)):
+        others = np.arange(len(errors)) != own
         spread = aside[others] - aside[others].mean()
         slope = (spread * errors[others]).sum() / max((spread**2).sum(), np.finfo(float).tiny)
         # few walks that all stay in one place suggest any slope; as an error is at most <c, belief>, it is 0 to 1
