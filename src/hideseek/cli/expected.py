@@ -13,13 +13,13 @@ LONG = 30  # seconds from which it is worth a word
 DESIGN, COMPARISON = 3.0, 50.0
 
 
-def design_seconds(places: int, memory: int, gaps: int) -> float:
+def design_seconds(places: int, memory: int) -> float:
     """How long a design that protects a place takes.
 
-    >>> design_seconds(25, memory=1, gaps=1), design_seconds(50, memory=2, gaps=1)
+    >>> design_seconds(25, memory=1), design_seconds(50, memory=2)
     (3.0, 600.0)
     """
-    return DESIGN * (places / 25) ** 2 * float(places) ** max(memory - 1, 0) * gaps
+    return DESIGN * (places / 25) ** 2 * float(places) ** max(memory - 1, 0)
 
 
 def comparison_seconds(places: int, accesses: int, walks: int) -> float:

@@ -14,7 +14,6 @@ from hideseek.cli.options import (
     Budget,
     Commands,
     Data,
-    Gaps,
     Privacy,
     Quality,
     Report,
@@ -238,7 +237,6 @@ def fleet_command(
     sensitive: Sensitive = [],
     budget: Budgets = ["20%"],
     memory: Annotated[int, typer.Option(help="Releases that the adversary remembers.")] = 1,
-    gaps: Gaps = 1,
     workers: Workers = None,
     engine: Annotated[str, typer.Option(help="Worker backend: joblib (this machine) or dask://HOST:PORT.")] = "joblib",
     as_json: AsJson = False,
@@ -261,7 +259,7 @@ def fleet_command(
     if refused:
         raise broken_rule(names_of(refused), "fleet", "given to commands about one person", "a fleet")
     job = Job(
-        **vars(region_choice(reading)), step=reading.step or STEP, memory=memory, gaps=gaps, privacy=tuple(privacy),
+        **vars(region_choice(reading)), step=reading.step or STEP, memory=memory, privacy=tuple(privacy),
         quality=quality, budgets=tuple(budget), sensitive=tuple(sensitive),
     )  # fmt: skip
     try:

@@ -85,7 +85,6 @@ Planned = Annotated[
 Budget = Annotated[str, typer.Option(metavar="AMOUNT", help=f"Expected loss allowed per access: {BUDGET}.")]
 Every = Annotated[int, typer.Option(help="Time steps from one access to the next, with --protect between.")]
 Memory = Annotated[int, typer.Option(help="Releases that the adversary remembers, with --protect place and way.")]
-Gaps = Annotated[int, typer.Option(help="Longest gap after which to continue, in accesses; 1: none missed.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Privacy = Annotated[MetricName, typer.Option("--privacy", help=f"How the adversary's error is measured: {METRICS}.")]
 Quality = Annotated[MetricName, typer.Option("--quality", help=f"How the loss of quality is measured: {METRICS}.")]

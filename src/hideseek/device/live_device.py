@@ -169,7 +169,8 @@ class LiveDevice(StepDevice[_LiveState]):
     adversary's expected error is at least the ``floor``, if the times of the accesses reveal nothing about the place.
     An answer is withheld with the reason ``"floor"`` where no table keeps the floor at the current belief, and with
     the reason ``"budget"`` where the quality depends on a place that was not recorded, and without it no release keeps
-    the budget. Both follow from public things alone: earlier answers, and the steps asked about.
+    the budget. Both follow from public things alone: earlier answers, and the steps asked about. Far off the map the
+    reason is ``"off the map"``; neither the belief nor the label counts what that reveals.
 
     Any number of missed accesses is followed exactly. The state keeps the belief, the sums of the run and, if the
     scenario looks back, the numbers of those true places that it may look at later. The file is for its owner only, and
@@ -233,7 +234,7 @@ class LiveDevice(StepDevice[_LiveState]):
         Parameters
         ----------
         latitude, longitude : float
-            Where the user is, in degrees; off the map the nearest place counts.
+            Where the user is, in degrees; off the map the nearest place counts, and far off it nothing is exposed.
         at : datetime or str
             When, with an offset from UTC; a string in ISO 8601.
 
@@ -249,9 +250,7 @@ class LiveDevice(StepDevice[_LiveState]):
         StateError
             If the state cannot be used.
         """
-        step = self._step(at)
-        here = self._place(latitude, longitude, "latitude and longitude")
-        return self._once(step, lambda state: self._next(state, step, here))
+        return self._ask(latitude, longitude, at, self._next)
 
     def label(self) -> LiveLabel:
         """The privacy and the loss of the run so far."""
