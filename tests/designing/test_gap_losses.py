@@ -57,7 +57,7 @@ def test_no_pattern_of_gaps_loses_more_than_is_said_and_one_loses_it(memory, bud
     assert reached == pytest.approx(said, rel=ROUNDING)
 
 
-def test_a_codebook_that_remembers_nothing_loses_after_gaps_what_it_always_does():
+def test_a_codebook_that_remembers_nothing_loses_the_same_after_gaps():
     codebook = design(CHAIN, Scenario.sporadic(), privacy=hamming(), quality=hamming(), budget=0.1, workers=1)
     assert worst_loss_after_gaps(codebook) == codebook.deployed.worst_loss
 

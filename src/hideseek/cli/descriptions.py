@@ -200,9 +200,9 @@ def gap_rows(codebook: Codebook) -> list[tuple[str, str]]:
     if codebook.chain is None:
         worst = "not known: the file holds no profile (hideseek 0.1.0)"
     else:
-        loss = worst_loss_after_gaps(codebook)
-        over = "above the budget" if loss > codebook.budget * (1 + AGREE) else "within the budget"
-        worst = f"{amount(loss, d_q, whole=codebook.budget)}, {over}, given those before the gap too"
+        most = worst_loss_after_gaps(codebook)
+        over = "above the budget" if most > codebook.budget * (1 + AGREE) else "within the budget"
+        worst = f"{amount(most, d_q, whole=codebook.budget)}, {over}, given those before the gap too"
     return [*rows, ("loss, worst over all gaps", worst)]
 
 
