@@ -144,7 +144,7 @@ def test_the_worth_is_that_of_a_plain_evaluation_and_rounded_against_us(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_bound_is_that_of_every_history_s_game(name):
-    profile, _, privacy, quality, budget, _ = CASES[name]
+    profile, _, privacy, quality, budget = CASES[name]
     for stage in designed(name).stages:
         worth, prior = stage.worth(privacy, quality, budget), stage.prior
         for history, past in enumerate(prior.histories.tolist()):
