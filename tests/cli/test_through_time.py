@@ -71,7 +71,7 @@ def test_design_then_inspect_then_evaluate(run, designed):
 
 def test_expose_answers_once_a_step(run, designed, monkeypatch, tmp_path):
     book = designed[0] / "p.hideseek"
-    here = ["--latitude", "45.03", "--longitude", "-4.91"]
+    here = ["--latitude", "45.03", "--longitude", "-4.95"]
     answers = []
     for minute in (0, 3, 7):
         at = f"2026-01-05T08:0{minute}:00+00:00"
@@ -87,8 +87,11 @@ def test_expose_answers_once_a_step(run, designed, monkeypatch, tmp_path):
     status, out, err = run("expose", book, "--state", "s", *here, "--at", "2026-01-06T08:00:00+00:00")
     assert status == 0, err
     assert len(out.split(",")) == 2
+    status, out, err = run("expose", book, "--state", "away", "--latitude", "46.03", "--longitude", "-4.95")
+    assert (status, out) == (3, "")
+    assert "withheld: you are far from every place" in err
     assert run("expose", book, "--state", "other", "--latitude", "45.03")[0] == 2
-    monkeypatch.setattr(sys, "stdin", io.StringIO("45.03,-4.91\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("45.03,-4.95\n"))
     assert run("expose", book, "--state", "other")[0] == 0
     monkeypatch.setattr(sys, "stdin", io.StringIO("45.0311,here\n"))
     status, out, err = run("expose", book, "--state", "another")
