@@ -45,11 +45,9 @@ def walker(places: int) -> MarkovProfile:
 
 
 def designed(places: int) -> Codebook:
-    """One release seen, Euclid against squared Euclid, tables for gaps of up to three accesses."""
+    """One release seen, Euclid against squared Euclid."""
     profile = walker(places)
     metres = distance(regions_of(profile))
     game = Game.from_scenario(profile, Scenario.sporadic(), privacy=metres, quality=squared(metres))
     budget = 0.2 * game.saturation
-    return design(
-        profile, Scenario.past_present(1), privacy=metres, quality=squared(metres), budget=budget, gaps=3, workers=1
-    )
+    return design(profile, Scenario.past_present(1), privacy=metres, quality=squared(metres), budget=budget, workers=1)

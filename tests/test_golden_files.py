@@ -44,7 +44,7 @@ def without_solver(monkeypatch):
 def test_a_codebook_has_the_bytes_that_it_always_had(name, profile, budget, tmp_path):
     scenario = hs.Scenario.past_present(1)
     codebook = hs.design(
-        profile, scenario, privacy="hamming", quality="hamming", budget=budget, gaps=2, choice="plain", workers=1
+        profile, scenario, privacy="hamming", quality="hamming", budget=budget, choice="plain", workers=1
     )
     codebook.save(tmp_path / name)
     assert (tmp_path / name).read_bytes() == (GOLDEN / name).read_bytes()

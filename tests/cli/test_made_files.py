@@ -204,7 +204,6 @@ def test_a_damaged_user_of_a_fleet_is_told(run, tmp_path, rows):
 
 def test_expose_knows_which_options_go_with_which_file(run, files):
     for words, said in (
-        (("me.plan", "--restart"), "given with a codebook only"),
         (("me.plan", "--ahead", "46.5,6.5"), "given with a codebook only"),
         (("me.hideseek", "--floor", "1"), "given with a plan only"),
         (("me.json",), "a codebook or a plan"),

@@ -98,7 +98,7 @@ def test_the_command_hands_every_option_over(run, monkeypatch):
         return Fleet("x", 5, 1, 2, {}, 3, 6, None, None, "folder")
 
     monkeypatch.setattr(running, "run_fleet", noted)
-    words = "--grid 3x4 --box 1,2,3,4 --step 10min --memory 2 --gaps 3 --quality euclid --budget 5 --privacy hamming"
+    words = "--grid 3x4 --box 1,2,3,4 --step 10min --memory 2 --quality euclid --budget 5 --privacy hamming"
     status, out, err = run("fleet", "data", "--out", "o", *words.split(), "--workers", 7, "--engine", "dask://h:1")
     assert status == 0, err
     job = Job(
@@ -106,7 +106,6 @@ def test_the_command_hands_every_option_over(run, monkeypatch):
         box=(1, 2, 3, 4),
         step="10min",
         memory=2,
-        gaps=3,
         privacy=("hamming",),
         quality="euclid",
         budgets=("5",),
@@ -160,7 +159,6 @@ def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
         (["CITY", "--out", "o", "--box", "2,1,3,4"], "ParameterError", "option --box of fleet"),
         (["CITY", "--out", "o", "--step", "never"], "ParameterError", "option --step of fleet"),
         (["CITY", "--out", "o", "--memory", "-1"], "ParameterError", "option --memory of fleet"),
-        (["CITY", "--out", "o", "--gaps", "0"], "ParameterError", "option --gaps of fleet"),
         (["CITY", "--out", "o", "--budget", "lots"], "ParameterError", "option --budget of fleet"),
         (["CITY", "--out", "o", "--budget", "20%", "--budget", "20.0%"], "ParameterError", "none of them twice"),
     ],

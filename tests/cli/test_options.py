@@ -41,7 +41,7 @@ def defaults(function):
         (many_people.compare_command, compare, ("accesses", "walks", "seed", "workers")),
         (many_people.study_command, study, ("users", "accesses", "privacy", "quality", "seed", "workers")),
         (many_people.reproduce_command, reproduce, ("users", "seed", "workers")),
-        (many_people.fleet_command, Job, ("grid", "cell", "box", "h3", "places", "memory", "gaps", "quality")),
+        (many_people.fleet_command, Job, ("grid", "cell", "box", "h3", "places", "memory", "quality")),
     ],
 )
 def test_defaults_are_those_of_the_function(command, function, names):

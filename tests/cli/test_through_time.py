@@ -20,7 +20,7 @@ def designed(traces, tmp_path_factory):
     folder = tmp_path_factory.mktemp("designed")
     command = [sys.executable, "-m", "hideseek"]
     learn = ["learn", traces, "--user", "person-001", "--grid", "4x4", "--out", "p.json"]
-    design = ["design", "p.json", "--budget", "30%", "--gaps", "2", "--out", "p.hideseek", "--json"]
+    design = ["design", "p.json", "--budget", "30%", "--out", "p.hideseek", "--json"]
     subprocess.run([*command, *learn], cwd=folder, check=True, capture_output=True)
     out = subprocess.run([*command, *design], cwd=folder, check=True, capture_output=True, text=True).stdout
     return folder, json.loads(out)
@@ -71,7 +71,7 @@ def test_design_then_inspect_then_evaluate(run, designed):
 
 def test_expose_answers_once_a_step(run, designed, monkeypatch, tmp_path):
     book = designed[0] / "p.hideseek"
-    here = ["--latitude", "45.03", "--longitude", "-4.91"]
+    here = ["--latitude", "45.03", "--longitude", "-4.95"]
     answers = []
     for minute in (0, 3, 7):
         at = f"2026-01-05T08:0{minute}:00+00:00"
@@ -85,13 +85,13 @@ def test_expose_answers_once_a_step(run, designed, monkeypatch, tmp_path):
     assert (status, out) == (3, "")
     assert "withheld: a later step was answered already" in err
     status, out, err = run("expose", book, "--state", "s", *here, "--at", "2026-01-06T08:00:00+00:00")
-    assert status == 3
-    assert "--restart" in err
-    status, out, err = run("expose", book, "--state", "s", *here, "--at", "2026-01-06T08:00:00+00:00", "--restart")
     assert status == 0, err
     assert len(out.split(",")) == 2
+    status, out, err = run("expose", book, "--state", "away", "--latitude", "46.03", "--longitude", "-4.95")
+    assert (status, out) == (3, "")
+    assert "withheld: you are far from every place" in err
     assert run("expose", book, "--state", "other", "--latitude", "45.03")[0] == 2
-    monkeypatch.setattr(sys, "stdin", io.StringIO("45.03,-4.91\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("45.03,-4.95\n"))
     assert run("expose", book, "--state", "other")[0] == 0
     monkeypatch.setattr(sys, "stdin", io.StringIO("45.0311,here\n"))
     status, out, err = run("expose", book, "--state", "another")

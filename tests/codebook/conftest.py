@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.saved_codebooks import made
+from tests.support.saved_codebooks import with_gaps
 
 
 @pytest.fixture
 def file(tmp_path) -> Path:
     path = tmp_path / "book.hideseek"
-    made().save(path)
+    with_gaps().save(path)
     return path

@@ -74,7 +74,6 @@ def test_the_content_is_the_same_every_time_and_the_checksum_says_so():
         privacy=HAMMING,
         quality=HAMMING,
         budget=0.1,
-        gaps=2,
         workers=1,
     )
     assert again.content == made().content
@@ -204,7 +203,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(file, monkeypatch, f
 
     monkeypatch.setattr(failing, broken)
     with pytest.raises(CodebookError, match="cannot be written: disk full"):
-        made(gaps=1).save(file)
+        made().save(file)
     monkeypatch.undo()
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == [file.name]
@@ -216,10 +215,10 @@ def test_what_is_no_file_is_not_written_or_read(tmp_path):
             (tmp_path / "blocked").write_text("")
             path = tmp_path / "blocked" / "book"
         with pytest.raises(CodebookError, match="cannot be written"):
-            made(gaps=1).save(path)
+            made().save(path)
     for path in (None, 5):
         with pytest.raises(HideseekError, match="'path' parameter of Codebook"):
-            made(gaps=1).save(path)
+            made().save(path)
         with pytest.raises(HideseekError, match="'path' parameter of Codebook"):
             Codebook.load(path)
 
@@ -234,7 +233,7 @@ def test_what_would_not_be_read_is_not_written(tmp_path):
 def test_a_loaded_codebook_outlives_its_replacement(file):
     codebook = Codebook.load(file)
     before = codebook.stages[1].tables[0].weights.copy()
-    made(gaps=1).save(file)
+    made().save(file)
     np.testing.assert_array_equal(codebook.stages[1].tables[0].weights, before)
 
 

@@ -14,7 +14,7 @@ from hideseek import (
 )
 from hideseek.codebook.codebook import codebook_from
 from tests.support.fuzz_sealed import fuzz, put_together, signed, taken_apart, unsigned
-from tests.support.saved_codebooks import first, made, refused, smallest, tensor
+from tests.support.saved_codebooks import first, made, refused, smallest, tensor, with_gaps
 
 # --- hostile tensors ----------------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ def with_header(change) -> bytes:
         change(header)
         return header
 
-    return put_together(*taken_apart(made().content), changed)
+    return put_together(*taken_apart(with_gaps().content), changed)
 
 
 def offsets(name: str, begin: int, end: int):
@@ -107,7 +107,7 @@ TENSORS = {
 @pytest.mark.parametrize("name", TENSORS)
 def test_hostile_tensors_are_refused_although_the_checksum_is_right(name):
     change, message = TENSORS[name]
-    document, tensors = deepcopy(taken_apart(made().content))
+    document, tensors = deepcopy(taken_apart(with_gaps().content))
     change(document, tensors)
     refused(put_together(document, dict(sorted(tensors.items(), key=lambda one: -WIDTH[one[1][0]]))), message)
 
@@ -117,7 +117,7 @@ WIDTH = {"U16": 2, "U32": 4, "U64": 8, "F64": 8}
 
 def test_a_table_with_less_privacy_than_its_certificate_is_refused():
     """Every row moved towards the truth: still distributions within the budget, but not what was promised."""
-    document, tensors = taken_apart(made().content)
+    document, tensors = taken_apart(with_gaps().content)
     codes = np.frombuffer(tensors["2.table.0.codes"][2], "<u8")
     truth = codes % 4
     releases = np.where(truth < 3, truth, 0)
@@ -193,7 +193,7 @@ def test_many_targets_are_refused_for_their_size():
 
 
 def test_tables_over_budget_are_refused_although_their_certificate_holds():
-    content = replace(made(), budget=0.05).content
+    content = replace(with_gaps(), budget=0.05).content
     refused(content, "tables lose 0.09999.* after some history; the budget is 0.05")
 
 

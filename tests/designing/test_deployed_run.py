@@ -19,6 +19,7 @@ from hideseek.errors import CodebookError
 from hideseek.metrics import from_matrix, total
 from tests.oracles.codebook_checker import claims
 from tests.support.designs import SCENARIOS, SECOND_ORDER
+from tests.support.saved_codebooks import GAPS, with_gaps
 
 NUMBERS = ("privacy", "worst_privacy", "quality_loss", "worst_loss", "second_privacy", "gap_privacy", "gap_worst_loss")
 
@@ -43,11 +44,16 @@ def designed(profile, scenario, metric, share=0.3, **options):
 def test_what_is_claimed_is_what_the_file_gives(name):
     scenario = SCENARIOS[name]
     profile, metric = person(3, places=2 if len(scenario.release) > 1 or "two" in name else 3)
-    assert_claimed_as_found(designed(profile, scenario, metric, gaps=3))
+    assert_claimed_as_found(designed(profile, scenario, metric))
 
 
 def test_claims_are_what_the_file_gives_for_chains_that_remember_more():
-    assert_claimed_as_found(designed(SECOND_ORDER, Scenario.past_present(1), 1 - np.eye(2), gaps=2))
+    assert_claimed_as_found(designed(SECOND_ORDER, Scenario.past_present(1), 1 - np.eye(2)))
+
+
+@pytest.mark.parametrize("name", [file.stem for file in sorted(GAPS.iterdir())])
+def test_what_a_file_with_stages_for_gaps_claims_is_what_it_gives(name):
+    assert_claimed_as_found(with_gaps(name))
 
 
 def assert_claimed_as_found(codebook):
@@ -96,8 +102,7 @@ def test_claims_of_tables_that_tell_the_truth_are_refused():
 
 @pytest.mark.parametrize("claim", [name for name in NUMBERS if name != "worst_loss"])
 def test_no_claim_may_be_better_than_it_is(claim):
-    profile, metric = person(5)
-    honest = designed(profile, Scenario.past_present(1), metric, gaps=2)
+    honest = with_gaps("person")
     better = 0.999 if "loss" in claim else 1.001
     with pytest.raises(CodebookError):
         verify(codebook_from(memoryview(forged(honest, 9, **{claim: better * getattr(honest.deployed, claim)}))))
@@ -153,8 +158,7 @@ def test_a_run_that_has_not_settled_is_not_taken_for_one_that_has():
 
 
 def test_the_case_of_the_worst_loss_after_a_gap_is_checked():
-    profile, metric = person(5)
-    honest = designed(profile, Scenario.past_present(1), metric, gaps=2)
+    honest = with_gaps("person")
     losses = claims(honest.content)["gap_losses"]
     for other in (GapCase(*min(losses, key=losses.get)), GapCase(10**6, 2, 1), GapCase(1, 9, 1), GapCase(1, 2, 0)):
         with pytest.raises(CodebookError, match="in the worst case of a gap"):
@@ -162,7 +166,7 @@ def test_the_case_of_the_worst_loss_after_a_gap_is_checked():
 
 
 def test_a_codebook_of_0_1_0_loads_and_says_that_its_run_is_not_verified(run, tmp_path):
-    honest = designed(*person(5)[:1], Scenario.past_present(1), person(5)[1], gaps=2)
+    honest = with_gaps("person")
     old = replace(
         honest, chain=None, deployed=msgspec.structs.replace(honest.deployed, gap_worst_case=None), checksum=""
     )

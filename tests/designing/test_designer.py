@@ -148,7 +148,7 @@ def test_nothing_seen_is_the_sporadic_case():
 @settings(max_examples=12)
 @given(seed=st.integers(0, 10**6), share=st.floats(0.05, 0.9), name=st.sampled_from(sorted(SCENARIOS)))
 def test_the_budget_holds_at_every_access_after_every_history(seed, share, name):
-    """As deployed, by a plain recursion over (true places, releases) under the stored integers, gaps and all."""
+    """As deployed, by a plain recursion over (true places, releases) under the stored integers."""
     generator, scenario = np.random.default_rng(seed), SCENARIOS[name]
     places = 2 if scenario.every > 1 else 3
     profile = MarkovProfile.from_matrix(0.9 * generator.dirichlet(np.full(places, 0.3), size=places) + 0.1 / places)
@@ -158,10 +158,10 @@ def test_the_budget_holds_at_every_access_after_every_history(seed, share, name)
     ).saturation
     budget = share * enough * len(scenario.release)
     codebook = design(
-        profile, scenario, privacy=total(from_matrix(metric)), quality=total(from_matrix(metric)), budget=budget, gaps=2
+        profile, scenario, privacy=total(from_matrix(metric)), quality=total(from_matrix(metric)), budget=budget
     )
     deployed, worst, least, means = codebook.deployed, 0.0, np.inf, []
-    for moment in forward(codebook, profile, deployed.accesses, {}):
+    for moment in forward(codebook, profile, deployed.accesses):
         weight, loss, privacy = losses(*moment, codebook, metric)
         worst, least = max(worst, *loss.values()), min(least, *privacy.values())
         means.append([sum(weight[past] * own[past] for past in weight) for own in (loss, privacy)])
@@ -171,30 +171,6 @@ def test_the_budget_holds_at_every_access_after_every_history(seed, share, name)
     if max(scenario.target) <= max(scenario.release):
         assert deployed.worst_privacy == pytest.approx(least, rel=1e-9, abs=1e-12)
         assert deployed.privacy == pytest.approx(np.mean(means, axis=0)[1], rel=1e-9)
-    if scenario.seen:
-        for at in (1, codebook.repeating):
-            after = [losses(*moment, codebook, metric)[1] for moment in forward(codebook, profile, at + 10, {at: 2})]
-            assert max(max(found.values()) for found in after) <= budget * (1 + 1e-9)
-
-
-@pytest.mark.parametrize(("memory", "seed"), [(1, 7), (1, 37), (2, 7)])
-def test_what_is_said_of_gaps_is_so_for_every_start_and_gap(memory, seed):
-    """Where one run after a gap changes the tables that another one was measured with, as with these seeds."""
-    generator = np.random.default_rng(seed)
-    profile = MarkovProfile.from_matrix(0.9 * generator.dirichlet(np.full(3, 0.3), size=3) + 0.1 / 3)
-    metric = generator.random((3, 3)) * (1 - np.eye(3))
-    budget = 0.4 * Game.from_scenario(profile, Scenario.sporadic(), privacy=metric, quality=metric).saturation
-    codebook = design(profile, Scenario.past_present(memory), privacy=metric, quality=metric, budget=budget, gaps=3)
-    privacies, worst = [], []
-    for gap in (2, 3):
-        for at in (*range(1, codebook.repeating + 1), codebook.deployed.accesses):
-            run = [losses(*moment, codebook, metric) for moment in forward(codebook, profile, at + 60, {at: gap})]
-            weight, _, privacy = run[at]
-            privacies.append(sum(weight[past] * privacy[past] for past in weight))
-            worst.append(max(max(loss.values()) for _, loss, _ in run[at:]))
-    assert codebook.deployed.gap_privacy == pytest.approx(min(privacies), rel=1e-9)
-    assert codebook.deployed.gap_worst_loss == pytest.approx(max(worst), rel=1e-9)
-    assert max(worst) <= budget * (1 + 1e-9)
 
 
 def test_small_steps_towards_the_optimum_gain_in_the_long_run(monkeypatch):
@@ -218,17 +194,14 @@ def test_a_budget_may_be_the_least_possible_loss():
     assert codebook.deployed.worst_loss == pytest.approx(1.0, rel=1e-9)
 
 
-def forward(codebook, profile, accesses, gaps):
+def forward(codebook, profile, accesses):
     """The distribution before every access, as dictionaries: (true places as needed, releases) -> probability."""
     every, last = codebook.scenario.every, max(codebook.scenario.release)
-    reach = max(-min(codebook.scenario.offsets), every * max(gaps.values(), default=1)) + last
+    reach = max(-min(codebook.scenario.offsets), every) + last
     law = {((), ()): 1.0}
-    stage = None
     for access in range(accesses):
-        gap = gaps.get(access, 1)
-        stage = 0 if stage is None else codebook.after(stage, gap)
-        moves = (gap - 1) * every + (every if access else 1 + last)
-        for _ in range(moves):
+        stage = codebook.stage_at(access)
+        for _ in range(every if access else 1 + last):
             law = stepped(law, profile, reach)
         yield stage, law, last
         own = codebook.stages[stage]
@@ -301,7 +274,7 @@ def losses(stage, law, last, codebook, metric):
 def test_what_repeats_has_settled():
     codebook = made(CHAIN, Scenario.past_present(1))
     assert codebook.deployed.settled
-    law = list(forward(codebook, CHAIN, codebook.deployed.accesses + 5, {}))[-1][1]
+    law = list(forward(codebook, CHAIN, codebook.deployed.accesses + 5))[-1][1]
     stage = codebook.stages[codebook.repeating]
     found = {}
     for (path, exposed), weight in law.items():
@@ -319,13 +292,12 @@ def test_a_chain_that_never_settles_is_certified_for_as_long_as_is_said(memory, 
     monkeypatch.setattr("hideseek.designing.deployed_run.HORIZON", 40)
     ring = MarkovProfile.from_matrix(np.roll(np.eye(3), 1, axis=1))
     codebook = design(
-        ring, Scenario.past_present(memory), privacy=hamming(), quality=hamming(), budget=0.1, gaps=2, choice="plain"
+        ring, Scenario.past_present(memory), privacy=hamming(), quality=hamming(), budget=0.1, choice="plain"
     )
     assert (codebook.deployed.accesses, codebook.deployed.settled) == (40, False)
     metric = 1 - np.eye(3)
-    for gaps in ({}, {1: 2}, {3: 2}):
-        for moment in forward(codebook, ring, 40, gaps):
-            assert max(losses(*moment, codebook, metric)[1].values()) <= 0.1 * (1 + 1e-9)
+    for moment in forward(codebook, ring, 40):
+        assert max(losses(*moment, codebook, metric)[1].values()) <= 0.1 * (1 + 1e-9)
 
 
 def test_the_chosen_optimum_tells_less_about_the_next_place():
@@ -404,7 +376,6 @@ def test_a_quality_that_looks_back_is_designed_for():
     [
         ({"first_stages": 0}, "'first_stages' parameter of design must be at least 1"),
         ({"first_stages": 2.5}, "'first_stages' parameter of design"),
-        ({"gaps": 0}, "'gaps' parameter of design"),
         ({"workers": 0}, "'workers' parameter of design"),
         ({"budget": float("nan")}, "'budget' parameter of design"),
         ({"choice": "best"}, "'choice' parameter of design must be one of 'plain', 'uninformative'"),

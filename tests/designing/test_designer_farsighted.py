@@ -165,7 +165,6 @@ def test_a_farsighted_codebook_is_saved_and_proved_again(tmp_path: Path) -> None
         quality=LOSS,
         budget=budget,
         farsighted=planner,
-        gaps=2,
         workers=1,
     )
     codebook.save(tmp_path / "far.hideseek")

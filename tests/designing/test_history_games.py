@@ -21,7 +21,7 @@ from tests.support.designs import CHAIN, LINE, SCENARIOS, SECOND_ORDER
 
 def games_of(games):
     """The games of all histories after one access, and what decides among their optima."""
-    designer = _Designer(StageLayout.of(games.scenario, 2, 1), HistorySolver(games, Choice.UNINFORMATIVE, 1, None))
+    designer = _Designer(StageLayout.of(games.scenario, 2), HistorySolver(games, Choice.UNINFORMATIVE, 1, None))
     access, joint = designer.at(2, designer.deployment.run(0, NEVER, accesses=1)[1])
     assert (games.recurring_at(access) is None) == (games.recurring is None)
     return [

@@ -272,18 +272,13 @@ def test_what_cannot_be_is_exposed_as_the_rest_on_the_whole(path, words, moves):
 
 
 class LiveDay(Day):
-    """Two live devices on one state through anything; no gap is too long."""
-
-    furthest = 10**9
+    """Two live devices on one state through anything."""
 
     def fresh(self):
         return live(Path(self.folder.name) / "state")
 
     def asking(self, device, point):
         return device.expose(*point, at=when(self.now) + (when(1) - when(0)) / 3)
-
-    def restart(self):
-        """A live device has nothing to forget."""
 
 
 def test_at_most_one_output_a_step_through_retries_crashes_and_clocks():
@@ -334,7 +329,12 @@ def test_steps_not_due_and_clocks_that_go_back_leave_the_state_alone(path):
 
 def test_off_the_grid_the_nearest_place_counts(path):
     device = live(path, budget=0.0)
-    assert [device.expose(46.5, 5.0, at=when(0)).place, device.expose(90.0, 7.5, at=when(1)).place] == [0, 1]
+    assert [device.expose(46.5, 5.0, at=when(0)).place, device.expose(47.2, 7.5, at=when(1)).place] == [0, 1]
+    before = path.read_bytes()
+    assert device.expose(90.0, 7.5, at=when(2)).reason == "off the map"
+    assert path.read_bytes() == before
+    assert device.expose(46.5, 6.5, at=when(3)).status == "exposed"
+    assert device.label().accesses == 3
 
 
 def test_after_half_an_eternity_nothing_is_remembered(path, moves):

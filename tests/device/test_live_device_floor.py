@@ -184,7 +184,6 @@ def test_expose_live_withholds_below_the_floor(run, plan_file, words):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (asking(0, "--restart"), "given with a codebook only"),
         (asking(0, "--ahead", "46.5,7.5"), "given with a codebook only"),
         (asking(0, "--floor", "-1"), "'floor'"),
     ],

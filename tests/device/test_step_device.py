@@ -30,46 +30,45 @@ from hideseek.device.step_device import random_word
 from hideseek.errors import StateError
 from hideseek.metrics import hamming
 from tests.support.devices import (
-    GAPS,
+    FAR_AWAY,
     POINTS,
+    SCENARIOS,
     Day,
     book,
+    told,
     when,
 )
 from tests.support.processes import assert_all_expose_the_same
 
 
-def every_so_often(name, furthest):
+def of_scenario(name):
     class Other(Day):
         pass
 
-    Other.name, Other.furthest = name, furthest
+    Other.name = name
     return Other
 
 
-@pytest.mark.parametrize(("name", "furthest"), [*GAPS.items(), ("planned", 10**6)])
-def test_at_most_one_output_a_step_through_retries_crashes_and_clocks(name, furthest):
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_one_output_at_every_access_through_gaps_retries_crashes_and_clocks(name):
     run_state_machine_as_test(
-        lambda: every_so_often(name, furthest)(),
-        settings=settings(max_examples=25, stateful_step_count=25),
+        lambda: of_scenario(name)(),
+        settings=settings(max_examples=20, stateful_step_count=25),
     )
 
 
-def test_a_first_release_without_a_second_is_withheld_where_it_is_needed(path):
+def test_without_a_release_that_a_table_looks_at_the_access_is_a_first_one(path):
     both = Scenario(target=(0, 1), seen=(-2, -1), release=(0, 1), causal=True)
     profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Grid(0, 1, 0, 2, rows=1, columns=2))
-    device = Device(design(profile, both, privacy=hamming(), quality=hamming(), budget=0.5, gaps=2, workers=1), path)
-    assert device.expose(0.5, 0.5, at=when(0)).status == "exposed"
-    before = path.read_bytes()
-    assert device.expose(0.5, 1.5, at=when(2)).reason == "history"
-    assert path.read_bytes() == before
-    assert device.expose(0.5, 1.5, at=when(3)).reason == "not due"
-    assert device.expose(0.5, 1.5, at=when(6)).reason == "gap"
-    device.restart()
-    assert [device.expose(0.5, 1.5, at=when(step)).status for step in (6, 7, 8, 9)] == ["exposed"] * 4
+    device = Device(design(profile, both, privacy=hamming(), quality=hamming(), budget=0.5, workers=1), path)
+    stages = {}
+    for step in (0, 2, 3, 4, 6, 12, 13, 14):  # not 1, not 5, and neither 7 to 11
+        assert device.expose(0.5, 1.5, at=when(step)).status == "exposed"
+        stages[step] = told(path)["access"]["stage"]
+    assert stages == {0: 0, 2: 0, 3: 0, 4: 1, 6: 0, 12: 0, 13: 0, 14: 1}
 
 
-def test_without_a_row_for_what_was_seen_nothing_is_exposed(path, words):
+def test_without_a_row_for_what_was_seen_the_access_is_a_first_one(path, words):
     codebook = book("past")
     table = codebook.stages[1].tables[0]
     own = table.codes >= 4 * 2  # only what comes after the third place
@@ -83,9 +82,27 @@ def test_without_a_row_for_what_was_seen_nothing_is_exposed(path, words):
     ).checked()
     stages = [dataclasses.replace(stage, tables=(cut,)) for stage in codebook.stages[1:]]
     device = Device(dataclasses.replace(codebook, stages=(codebook.stages[0], *stages), checksum="0" * 64), path)
-    words[:] = [0]
+    words[:] = [0, 0]
     assert device.expose(*POINTS[0], at=when(0)).place == 0
-    assert device.expose(*POINTS[0], at=when(1)).reason == "history"
+    assert device.expose(*POINTS[0], at=when(1)).place == 0
+    assert told(path)["access"]["stage"] == 0
+
+
+@pytest.mark.parametrize("name", ["past", "transition", "long past", "in between"])
+def test_far_off_the_map_nothing_is_exposed_and_the_next_access_is_answered(path, name):
+    device, every = Device(book(name), path), SCENARIOS[name].every
+    for point in FAR_AWAY:
+        assert device.expose(*point, at=when(0)).reason == "off the map"
+    assert not path.exists()
+    answers = [device.expose(*POINTS[0], at=when(step)) for step in (0, every)]
+    before = path.read_bytes()
+    for point in FAR_AWAY:
+        assert device.expose(*point, at=when(2 * every)).reason == "off the map"
+        assert device.expose(*point, at=when(every)) == answers[1]  # what was told is told again, wherever one is
+        assert device.expose(*point, at=when(0)).reason == "clock"
+    assert path.read_bytes() == before
+    assert device.expose(*POINTS[1], at=when(3 * every)).status == "exposed"
+    assert told(path)["access"]["stage"] == 0
 
 
 KILL = """

@@ -49,10 +49,10 @@ def test_a_design_that_fails_does_not_take_the_others_with_it(monkeypatch):
 
 
 def test_every_option_of_a_job_reaches_the_codebook():
-    job = Job(grid=(1, 2), step="20min", memory=2, gaps=2, privacy=("euclid",), quality="hamming", budgets=("30%",))
+    job = Job(grid=(1, 2), step="20min", memory=2, privacy=("euclid",), quality="hamming", budgets=("30%",))
     ((row, content),) = protect("person-000", ONE, job)
     book = codebook_from(memoryview(content))
-    assert (book.step, book.scenario, len(book.gaps)) == ("20min", Scenario.past_present(2), 1)
+    assert (book.step, book.scenario) == ("20min", Scenario.past_present(2))
     assert (book.privacy.name, book.quality.name) == ("distance", "Hamming")
     busiest = MarkovProfile.fit(ONE, Grid.covering(ONE, rows=1, columns=2), step="20min").stationary.max()
     assert row.budget == pytest.approx(0.3 * (1 - busiest))  # always the busiest place: that reveals nothing
@@ -69,7 +69,7 @@ def test_an_unexpected_error_is_told_by_its_name_alone(monkeypatch):
 
 def test_a_job_is_refused_where_it_is_made():
     wrongs = {"privacy": ("metres",)}, {"privacy": ()}, {"quality": "metres"}, {"budgets": ()}, {"budgets": ("-5%",)}
-    for wrong in (*wrongs, {"gaps": 0}, {"box": (2.0, 1.0, 3.0, 4.0)}):
+    for wrong in (*wrongs, {"box": (2.0, 1.0, 3.0, 4.0)}):
         with pytest.raises(ParameterError):
             Job(**wrong)
     with pytest.raises(ParameterError, match="'job'"):

@@ -35,7 +35,6 @@ OTHERS = {
     "box": (0.0, 1.0, 0.0, 1.0),
     "step": "10min",
     "memory": 2,
-    "gaps": 2,
     "privacy": ("euclid",),
     "quality": "euclid",
     "budgets": ("30%",),
@@ -125,7 +124,7 @@ def test_a_folder_that_is_refused_is_left_as_it_is(undisturbed):
     left = undisturbed / ".fleet.json.12345678"
     left.touch()
     refused = pytest.raises(ParameterError, match="same job")
-    with refused, outputs.Outputs(undisturbed, replace(JOB, gaps=2)).taken():
+    with refused, outputs.Outputs(undisturbed, replace(JOB, memory=2)).taken():
         pass
     assert left.exists()
     left.unlink()

@@ -425,7 +425,7 @@ def test_results_that_do_not_tell_their_job_are_another_ones(city, tmp_path, lef
 
 @pytest.mark.usefixtures("quick")
 def test_what_another_job_finished_is_not_taken_over_with_its_files(city, tmp_path):
-    run_fleet(city, tmp_path / "other", job=replace(JOB, gaps=2))
+    run_fleet(city, tmp_path / "other", job=replace(JOB, memory=2))
     run_fleet(city, tmp_path / "out", job=JOB)
     for name in ("done", "codebooks"):
         subprocess.run(["rm", "-r", tmp_path / "out" / name], check=True)

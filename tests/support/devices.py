@@ -33,7 +33,8 @@ from hideseek.metrics import hamming
 GRID = Grid(46.0, 47.0, 6.0, 9.0, rows=1, columns=3)
 MOVES = [[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.5, 0.5]]
 POINTS = [(46.5, 6.5), (46.4, 7.3), (46.9, 8.9)]
-OFF_THE_GRID = [(50.0, 0.0), (46.5, 7.0 - 90), (-10.0, 120.0)]
+OFF_THE_GRID = [(46.5, 5.0), (45.3, 6.5), (47.5, 9.2)]  # within 154 km, twice the width of a cell, of a centre
+FAR_AWAY = [(50.0, 0.0), (46.5, 7.0 - 90), (-10.0, 120.0)]
 STEP = timedelta(minutes=5)
 BEGIN = datetime(2026, 1, 5, 8, tzinfo=UTC)
 SCENARIOS = {
@@ -45,15 +46,12 @@ SCENARIOS = {
     "unplanned": Scenario.present_future(),
     "planned": Scenario.present_future(planned=True),
 }
-GAPS = {"past": 3, "transition": 2, "long past": 3, "in between": 2}  # accesses
 
 
 @cache
 def book(name, budget=0.2):
     profile = MarkovProfile.from_matrix(MOVES, GRID, step="5min")
-    return design(
-        profile, SCENARIOS[name], privacy=hamming(), quality=hamming(), budget=budget, gaps=GAPS.get(name, 1), workers=1
-    )
+    return design(profile, SCENARIOS[name], privacy=hamming(), quality=hamming(), budget=budget, workers=1)
 
 
 def when(step):
@@ -85,7 +83,6 @@ class Day(RuleBasedStateMachine):
     """Two devices on one state through anything, beside a model that knows times only."""
 
     name = "past"
-    furthest = 3  # accesses
     deaths = (("tempfile.mkstemp", 1), ("os.fdopen", 1), ("os.fsync", 1), ("os.replace", 1), ("os.fsync", 2))
 
     @initialize()
@@ -109,8 +106,7 @@ class Day(RuleBasedStateMachine):
             return ("clock", False) if step < self.last else ("", False)
         if self.start is None or step - self.start < len(SCENARIOS[self.name].release):
             return "", True
-        accesses, between = divmod(step - self.start, SCENARIOS[self.name].every)
-        return ("not due", False) if between else ("gap", False) if accesses > self.furthest else ("", True)
+        return ("not due", False) if (step - self.start) % SCENARIOS[self.name].every else ("", True)
 
     def answered(self, step):
         """The state has moved to this step."""
@@ -118,8 +114,10 @@ class Day(RuleBasedStateMachine):
             self.start = step
         self.last = step
 
-    def check(self, step, answer):
+    def check(self, step, answer, is_far=False):
         reason, new = self.expected(step)
+        if new and is_far:
+            reason = "off the map"
         assert answer.reason == reason
         assert answer.status == ("withheld" if reason else "exposed")
         assert answer.at == when(step).isoformat()
@@ -134,17 +132,17 @@ class Day(RuleBasedStateMachine):
     def asking(self, device, point):
         return device.expose(*point, at=when(self.now) + STEP / 3, ahead=[point])
 
-    @rule(which=st.integers(0, 1), forward=st.integers(-3, 7), point=st.sampled_from(POINTS + OFF_THE_GRID))
+    @rule(which=st.integers(0, 1), forward=st.integers(-3, 7), point=st.sampled_from(POINTS + OFF_THE_GRID + FAR_AWAY))
     def ask(self, which, forward, point):
         self.now += forward
-        self.check(self.now, self.asking(self.devices[which], point))
+        self.check(self.now, self.asking(self.devices[which], point), point in FAR_AWAY)
 
     @rule(which=st.integers(0, 1), point=st.sampled_from(POINTS))
     def ask_right_after(self, which, point):
         self.now = self.now if self.last is None else self.last + 1
         self.check(self.now, self.asking(self.devices[which], point))
 
-    @rule(which=st.integers(0, 1), point=st.sampled_from(POINTS + OFF_THE_GRID))
+    @rule(which=st.integers(0, 1), point=st.sampled_from(POINTS + OFF_THE_GRID + FAR_AWAY))
     @precondition(lambda self: self.last is not None)
     def ask_again(self, which, point):
         self.now = self.last
@@ -172,11 +170,6 @@ class Day(RuleBasedStateMachine):
             self.devices[0] = self.fresh()
         else:
             self.check(self.now, answer)
-
-    @rule(which=st.integers(0, 1))
-    def restart(self, which):
-        self.devices[which].restart()
-        self.start = None
 
     @rule()
     def look(self):

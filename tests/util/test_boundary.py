@@ -146,7 +146,7 @@ def calls(folder):
         "Hexagons.nearest": (hs.Hexagons(("881f1d4887fffff",)).nearest, point),
         "Job": (
             hs.fleet.Job,
-            {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min", "memory": 1, "gaps": 1}
+            {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min", "memory": 1}
             | {"cell": None, "h3": None, "places": None, "about": None}
             | {"privacy": ("hamming",), "quality": "squared", "budgets": ("20%",), "sensitive": ()},
         ),
@@ -266,7 +266,7 @@ def calls(folder):
         ),
         "design": (
             hs.design,
-            {"profile": t.profile, "scenario": hs.Scenario.past_present(1), **game, "first_stages": 2, "gaps": 1}
+            {"profile": t.profile, "scenario": hs.Scenario.past_present(1), **game, "first_stages": 2}
             | {"choice": "uninformative", "farsighted": None, "workers": 1, "progress": None},
         ),
         "distance": (hs.metrics.distance, {"regions": t.places}),

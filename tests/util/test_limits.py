@@ -205,9 +205,9 @@ def codebook() -> object:
     return designed(Scenario.past_present(1))
 
 
-def designed(scenario: Scenario, gaps: int = 1) -> object:
+def designed(scenario: Scenario) -> object:
     """The small codebook of a scenario."""
-    return design(CHAIN, scenario, privacy=HAMMING, quality=HAMMING, budget=0.1, gaps=gaps, workers=1)
+    return design(CHAIN, scenario, privacy=HAMMING, quality=HAMMING, budget=0.1, workers=1)
 
 
 def planned(**asked: object) -> Planner:
@@ -396,10 +396,6 @@ PARAMETERS: Bombs = {
         NEEDS,
         lambda _: compare(CHAIN, privacy=HAMMING, quality=HAMMING, budget=0.1, accesses=10**9),
     ),
-    "long gaps": (
-        NEEDS,
-        lambda _: design(CHAIN, Scenario.past_present(1), privacy=HAMMING, quality=HAMMING, budget=0.1, gaps=10**6),
-    ),
     "many first steps": (
         NEEDS,
         lambda _: design(
@@ -428,7 +424,6 @@ PARAMETERS: Bombs = {
     "a plan of ways between": (NEEDS, lambda _: planned(scenario=Scenario.in_between(1000))),
     "a distant past": (TAKES, lambda _: possible_trajectories(CHAIN, (-(10**12), 0))),
     "many walks of training, which ends when it learns nothing": ("^Planner", lambda _: planned(walks=10**12)),
-    "many long gaps": (TAKES, lambda _: designed(Scenario(target=(0,), seen=(-(10**6),), every=10**6), gaps=10_000)),
     "long runs on many walks": (TAKES, lambda _: evaluate(codebook(), CHAIN, accesses=10**5, walks=5 * 10**6)),
     "a long attack on many walks": (
         TAKES,

@@ -11,8 +11,9 @@ import numpy as np
 from hideseek.adversary.label import ASSUMPTION, Label
 from hideseek.adversary.one_shot import expected_error
 from hideseek.cli.terminal import in_options
-from hideseek.codebook.claims import GapCase
+from hideseek.codebook.claims import AGREE, GapCase
 from hideseek.codebook.codebook import Codebook, looks_back
+from hideseek.designing.gap_losses import worst_loss_after_gaps
 from hideseek.experiments.wording import exactly_named, named, sensitive_words
 from hideseek.fleet.run import Fleet
 from hideseek.game.game import Game
@@ -163,7 +164,6 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
     d_p, d_q = codebook.privacy.unit, codebook.quality.unit
     access = "every step" if scenario.every == 1 else f"every {scenario.every} steps"
     run = f"{done.accesses} accesses, until nothing changes" if done.settled else f"the first {done.accesses} accesses"
-    unbroken = "none, withholds" if looks_back(scenario) else "any length"
     words = [
         ("protects", f"the true places: {named_offsets(scenario.target)}"),
         ("exposes", f"places: {named_offsets(scenario.release)}; {access} of {codebook.step}"),
@@ -176,19 +176,36 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         ("privacy, worst history", amount(done.worst_privacy, d_p)),
         ("loss, on average", amount(done.quality_loss, d_q)),
         ("loss, worst history", amount(done.worst_loss, d_q, whole=codebook.budget)),
-        ("continues after a gap of", f"up to {len(codebook.gaps) + 1} accesses" if codebook.gaps else unbroken),
+        *gap_rows(codebook),
     ]
-    if done.gap_privacy is not None and done.gap_worst_loss is not None:
-        words.append(("privacy after a gap", f"at least {amount(done.gap_privacy, d_p)} on average"))
-        loss = amount(done.gap_worst_loss, d_q, whole=codebook.budget)
-        words.append(("loss, worst after a gap", f"{loss}, {gap_words(done.gap_worst_case)}"))
-        words.append(("after two gaps in a row", "not certified unless the run has settled between them"))
     chosen, plain = done.second_privacy, done.plain_second_privacy
     second = f"{amount(chosen, d_p)} by choice; the solver's own {amount(plain, d_p)}, not verified"
     words.append(("privacy at access 2", second))
     words.append(("given every release", "the loss may exceed the budget: see evaluate"))
     words.append(("assumed", "access times reveal nothing about the place"))
     return words
+
+
+def gap_rows(codebook: Codebook) -> list[tuple[str, str]]:
+    """What happens after missed accesses, in plain words."""
+    done, d_p, d_q = codebook.deployed, codebook.privacy.unit, codebook.quality.unit
+    rows = []
+    if done.gap_privacy is not None and done.gap_worst_loss is not None:
+        rows.append(("has tables for a gap of", f"up to {len(codebook.gaps) + 1} accesses"))
+        rows.append(("privacy after such a gap", f"at least {amount(done.gap_privacy, d_p)} on average"))
+        loss = amount(done.gap_worst_loss, d_q, whole=codebook.budget)
+        rows.append(("loss, worst after such a gap", f"{loss}, {gap_words(done.gap_worst_case)}"))
+        rows.append(("after two such gaps in a row", "not certified unless the run has settled between them"))
+    if not looks_back(codebook.scenario):
+        return [*rows, ("after a gap", "goes on as if no access had been missed")]
+    rows.append(("after a gap", "starts afresh; keeps the budget given the releases since"))
+    if codebook.chain is None:
+        worst = "not known: the file holds no profile (hideseek 0.1.0)"
+    else:
+        most = worst_loss_after_gaps(codebook)
+        over = "above the budget" if most > codebook.budget * (1 + AGREE) else "within the budget"
+        worst = f"{amount(most, d_q, whole=codebook.budget)}, {over}, given those before the gap too"
+    return [*rows, ("loss, worst over all gaps", worst)]
 
 
 def gap_words(case: GapCase | None) -> str:
@@ -230,9 +247,17 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
         ],
         "history": [int(offset) for offset in codebook.scenario.seen],
         "deployed": msgspec.to_builtins(codebook.deployed),
+        **gap_facts(codebook),
         "assumption": ASSUMPTION,
         "warning": HABITS,
     }
+
+
+def gap_facts(codebook: Codebook) -> dict[str, object]:
+    """The worst loss over all patterns of gaps, where the file holds the profile that it follows from."""
+    loss = None if codebook.chain is None else worst_loss_after_gaps(codebook)
+    metres = {} if loss is None else metres_beside({"worst_loss_after_gaps": loss}, codebook.quality.unit)
+    return {"worst_loss_after_gaps": loss, **metres}
 
 
 def plan_words(game: BeliefGame, planner: Planner, found: Foresight) -> list[tuple[str, str]]:

@@ -17,14 +17,14 @@ DESIGN, COMPARISON = 3.0, 50.0
 ON_THE_WAY, BETWEEN, IN_TURN = 4.0, 250.0, 15.0
 
 
-def design_seconds(places: int, scenario: Scenario, gaps: int) -> float:
+def design_seconds(places: int, scenario: Scenario) -> float:
     """How long a design takes.
 
-    >>> design_seconds(25, Scenario.past_present(1), gaps=1), design_seconds(50, Scenario.past_present(2), gaps=1)
+    >>> design_seconds(25, Scenario.past_present(1)), design_seconds(50, Scenario.past_present(2))
     (3.0, 600.0)
-    >>> design_seconds(25, Scenario.past_present(1, protect="way"), 1), design_seconds(25, Scenario.in_between(2), 1)
+    >>> design_seconds(25, Scenario.past_present(1, protect="way")), design_seconds(25, Scenario.in_between(2))
     (12.0, 250.0)
-    >>> design_seconds(25, Scenario.present_future(), 1), design_seconds(25, Scenario.present_future(planned=True), 1)
+    >>> design_seconds(25, Scenario.present_future()), design_seconds(25, Scenario.present_future(planned=True))
     (15.0, 3.0)
     """
     size, remembered = places / 25, len(scenario.seen)
@@ -34,7 +34,7 @@ def design_seconds(places: int, scenario: Scenario, gaps: int) -> float:
         alone = BETWEEN * size**4 * float(places) ** (scenario.every - 2)
     else:
         alone = DESIGN * size**2 * float(places) ** max(remembered - 1, 0) * ON_THE_WAY ** (len(scenario.target) - 1)
-    return alone * gaps
+    return alone
 
 
 def comparison_seconds(places: int, accesses: int, walks: int) -> float:

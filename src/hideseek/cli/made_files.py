@@ -23,11 +23,9 @@ commands = Commands()
 WITHHELD = {
     "clock": "a later step was answered already. If the clock was wrong then, only a new --state helps.",
     "not due": "the service is not due at this step.",
-    "gap": "the codebook has no table after so many missed accesses. Design with more --gaps, or forget the history "
-    "with --restart.",
-    "history": "a table needs a step that was not asked about. Forget the history with --restart.",
     "floor": "after the releases so far, no release keeps as much privacy as --floor asks. Ask again at a later step.",
     "budget": "without a step that was not asked about, no release keeps the budget. Ask again at the next step.",
+    "off the map": "you are far from every place of the map. Ask again when you are back.",
 }
 
 
@@ -125,10 +123,6 @@ def expose_command(
         list[str] | None,
         typer.Option(metavar="LATITUDE,LONGITUDE", help="Where you are a step later; for codebooks of planned routes."),
     ] = None,
-    restart: Annotated[
-        bool,
-        typer.Option("--restart", help="Forget the history first, after too many missed accesses; for codebooks."),
-    ] = False,
     floor: Annotated[
         float | None, NUMBER(help="Privacy below which nothing is exposed; for plans.", show_default=False)
     ] = None,
@@ -149,9 +143,8 @@ def expose_command(
     kind = kind_of(path)
     if kind not in (Kind.CODEBOOK, Kind.PLAN):
         raise broken_rule("FILE", "expose", "a codebook or a plan", f"{path.name}, a {kind}")
-    if kind is Kind.PLAN and (ahead or restart):
-        way_out = "A device with a plan continues after any number of missed accesses."
-        raise broken_rule("ahead, restart", "expose", "given with a codebook only", f"the plan {path.name}", way_out)
+    if kind is Kind.PLAN and ahead:
+        raise broken_rule("ahead", "expose", "given with a codebook only", f"the plan {path.name}")
     if kind is Kind.CODEBOOK and floor is not None:
         raise broken_rule("floor", "expose", "given with a plan only", f"the codebook {path.name}")
     if (latitude is None) != (longitude is None):
@@ -162,7 +155,7 @@ def expose_command(
     if kind is Kind.PLAN:
         answer, label = live_answer(path, state, floor or 0.0, point, when)
     else:
-        answer, label = codebook_answer(path, state, restart, point, when, route), None
+        answer, label = codebook_answer(path, state, point, when, route), None
     show_answer(answer, label, as_json)
 
 
@@ -175,17 +168,12 @@ def live_answer(path: Path, state: Path, floor: float, point: Point, when: datet
     return device.expose(*point, at=when), device.label()
 
 
-def codebook_answer(
-    path: Path, state: Path, restart: bool, point: Point, when: datetime | str, route: list[Point]
-) -> Answer:
+def codebook_answer(path: Path, state: Path, point: Point, when: datetime | str, route: list[Point]) -> Answer:
     """The answer of a codebook device."""
     from hideseek.codebook.codebook import Codebook
     from hideseek.device.codebook_device import Device
 
-    device = Device(Codebook.load(path), state)
-    if restart:
-        device.restart()
-    return device.expose(*point, at=when, ahead=route)
+    return Device(Codebook.load(path), state).expose(*point, at=when, ahead=route)
 
 
 def show_answer(answer: Answer, label: LiveLabel | None, as_json: bool) -> None:

@@ -15,7 +15,6 @@ from hideseek.cli.options import (
     Budget,
     Commands,
     DataOrCity,
-    Gaps,
     Privacy,
     Quality,
     Report,
@@ -305,7 +304,6 @@ def fleet_command(
     sensitive: Sensitive = [],
     budget: Budgets = ["20%"],
     memory: Annotated[int, NUMBER(help="Releases that the adversary remembers.")] = 1,
-    gaps: Gaps = 1,
     workers: Workers = None,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="What works: joblib (processes of this machine) or dask://HOST:PORT.")
@@ -330,7 +328,7 @@ def fleet_command(
     if refused:
         raise broken_rule(names_of(refused), "fleet", "given to commands about one person", "a fleet")
     job = Job(
-        **vars(region_choice(reading)), step=reading.step or STEP, memory=memory, gaps=gaps, privacy=tuple(privacy),
+        **vars(region_choice(reading)), step=reading.step or STEP, memory=memory, privacy=tuple(privacy),
         quality=quality, budgets=tuple(budget), sensitive=tuple(sensitive),
     )  # fmt: skip
     try:

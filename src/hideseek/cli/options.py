@@ -110,7 +110,6 @@ Memory = Annotated[
     int | None,
     NUMBER(help=f"Releases that the adversary remembers, with --protect place or way; {MEMORY} if not given."),
 ]
-Gaps = Annotated[int, NUMBER(help="Longest gap after which to continue, in accesses; 1: none missed.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Privacy = Annotated[MetricName, typer.Option("--privacy", help=f"How the adversary's error is measured: {METRICS}.")]
 Quality = Annotated[MetricName, typer.Option("--quality", help=f"How the loss of quality is measured: {METRICS}.")]

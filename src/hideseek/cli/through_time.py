@@ -16,7 +16,6 @@ from hideseek.cli.options import (
     Commands,
     Data,
     Every,
-    Gaps,
     Memory,
     Planned,
     Privacy,
@@ -48,7 +47,7 @@ HowMuch = Annotated[
 COMPARED = 100  # accesses, and walks, to measure what planning ahead gains
 
 
-@commands.command("design", epilog="Example: hideseek design abboip.json --budget 20% --gaps 3 --out abboip.hideseek")
+@commands.command("design", epilog="Example: hideseek design abboip.json --budget 20% --out abboip.hideseek")
 @reads_traces
 def design_command(
     data: Data,
@@ -62,7 +61,6 @@ def design_command(
     memory: Memory = None,
     every: Every = None,
     first_stages: Annotated[int | None, NUMBER(help="How many first accesses get their own tables.")] = None,
-    gaps: Gaps = 1,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
@@ -86,12 +84,12 @@ def design_command(
     d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
     tell_if_narrow(profile, d_q, allowed)
-    tell_if_long(design_seconds(profile.places, scenario, gaps) * (1 + 3 * farsighted))
+    tell_if_long(design_seconds(profile.places, scenario) * (1 + 3 * farsighted))
 
     def designed(planner: Planner | None = None) -> Codebook:
         with bar("designing") as advance:
             return design(
-                profile, scenario, privacy=d_p, quality=d_q, budget=allowed, first_stages=first_stages, gaps=gaps,
+                profile, scenario, privacy=d_p, quality=d_q, budget=allowed, first_stages=first_stages,
                 farsighted=planner, workers=workers, progress=advance,
             )  # fmt: skip
 

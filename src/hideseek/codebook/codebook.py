@@ -83,10 +83,11 @@ WITHOUT_CHAIN = 1  # the version of hideseek 0.1.0
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Codebook(OnMap):
-    """Stages for the first accesses, one that repeats, and one for every gap: made by ``design``, used by a ``Device``.
+    """Stages for the first accesses, and one that repeats: made by ``design``, used by a ``Device``.
 
-    ``gaps`` holds the number of the stage for a gap of 2, 3, ... accesses since the last one, that is for 1, 2, ...
-    missed accesses. ``deployed`` are the claims of the whole run, ``chain`` the profile that it was designed for.
+    After a gap the first stage is used, and so on from there. Files of hideseek 0.2.0 may have stages for gaps:
+    ``gaps`` holds the number of that for a gap of 2, 3, ... accesses since the last one, that is for 1, 2, ... missed
+    accesses. ``deployed`` are the claims of the whole run, ``chain`` the profile that it was designed for.
     """
 
     scenario: Scenario
@@ -157,11 +158,11 @@ class Codebook(OnMap):
         """The stage of an access, counted from 0, when none was missed."""
         return min(access, self.repeating)
 
-    def after(self, stage: int, gap: int) -> int | None:
-        """The stage that follows after ``gap`` accesses (1: none was missed), or None where there is none for it."""
+    def after(self, stage: int, gap: int) -> int:
+        """The stage that follows after ``gap`` accesses (1: none was missed): the first one, where none is for it."""
         if whole_number(gap, "gap", "Codebook.after") == 1 or not looks_back(self.scenario):
             return self.stages[whole_number(stage, "stage", "Codebook.after", 0, len(self.stages) - 1)].then
-        return self.gaps[gap - 2] if gap - 2 < len(self.gaps) else None
+        return self.gaps[gap - 2] if gap - 2 < len(self.gaps) else 0
 
     def simulate(self, walks: IntArray, words: Callable[[int], Unsigned]) -> IntArray:
         """Draw what is exposed along walks [walk, step], -1 where nothing is, by ``words(n)``: n words below 2^32.

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.codebook.stage import Prior, Stage, distinct
-from hideseek.model.belief import forgetting, gather, merged_release, with_release
+from hideseek.model.belief import forgetting, gather, merged_release
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
 from hideseek.model.trajectories import Trajectories, continued
@@ -23,7 +23,6 @@ SETTLED = 1e-12  # change of the joint distribution in one access, in total vari
 History = tuple[int, ...]
 MUCH = 2**22  # numbers that are kept although some may stand for impossible sequences
 DIED_OUT = 1e-200  # the probability of a history that can only become rarer, before it has no digits left
-Usual = tuple[IntArray, FloatArray]  # inputs, and the distribution of releases at each of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,19 +193,3 @@ class Access:
                 gather(told, len(histories)),
             )
         return self._looked
-
-    def usual(self, joint: Joint, stage: Stage, seen: Sequence[int], known: Sequence[int]) -> dict[History, Usual]:
-        """What is released on average when no more than this is known and seen: inputs, distributions, by history."""
-        looked = self._look(joint, stage)
-        together = with_release((self.to_pair @ joint.mass)[:, looked.order], looked.released)
-        pair, history = np.indices(together.shape[:2]).reshape(2, -1)
-        columns = [self.scenario.known.index(offset) for offset in known]
-        before = [self.scenario.seen.index(offset) for offset in seen]
-        keys = np.c_[joint.histories[looked.order[history]][:, before], self.inputs[self.known[pair]][:, columns]]
-        unique, index = np.unique(keys, axis=0, return_inverse=True)
-        total = gather(index, len(unique)) @ together.reshape(len(keys), -1)
-        found: dict[History, Usual] = {}
-        for past in {tuple(key[: len(before)]) for key in unique.tolist()}:
-            own = (unique[:, : len(before)] == past).all(axis=1) & total.any(axis=1)
-            found[past] = unique[own, len(before) :], total[own] / total[own].sum(axis=1, keepdims=True)
-        return found

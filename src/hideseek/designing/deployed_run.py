@@ -1,8 +1,9 @@
 """The deployed run: what the stored tables of a codebook do, access after access, from the first one on.
 
 The joint distribution of true places and remembered releases goes forward under the tables as they are stored, until it
-settles: without a missed access, and after every gap that begins after any access of that run. The claims of a codebook
-are computed here, and computed again by :func:`verify` from nothing but what its file holds.
+settles: without a missed access, and after every gap with tables of its own, as files of hideseek 0.2.0 may have, that
+begins after any access of that run. The claims of a codebook are computed here, and computed again by :func:`verify`
+from nothing but what its file holds.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class AfterGap:
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The run from the first access on, whether it settled, where it ends, and the runs after all gaps from there on.
+    """The run from the first access on, where it ends, whether it settled, and the runs after gaps with own stages.
 
     The first of the runs after a gap begin where the run ends, the others after each of its accesses.
     """
@@ -76,10 +77,10 @@ class Runs:
     moments: list[Moment]
     end: Joint
     settled: bool
-    missed: list[AfterGap]
+    missed: Sequence[AfterGap] = ()
 
 
-Prepare = Callable[[int, Joint, int, Prior], None]  # what a designer does before a stage is visited
+Prepare = Callable[[int, Joint, Prior], None]  # what a designer does before a stage is visited
 
 
 class Deployment:
@@ -119,7 +120,7 @@ class Deployment:
         access, joint = self.access(number, joint, gap), self.remembered(number, joint)
         prior = access.everything(joint)
         if self.prepare is not None:
-            self.prepare(number, joint, gap, prior)
+            self.prepare(number, joint, prior)
         moment = Moment(number, joint, prior.histories, draft.under(prior, self.privacy, self.quality))
         return moment, access.exposed(joint, draft.stage)
 
@@ -213,9 +214,9 @@ def verify(codebook: Codebook, *, progress: Advance | None = None) -> Deployed:
     """Compute everything that a codebook claims of its deployed run, from the tables and the profile in its file.
 
     :meth:`Codebook.load` checks every stage under the distribution that is stored with it; here it is checked that
-    these distributions are those of the run, and that the claims of the run hold. What follows two gaps soon after each
-    other is neither claimed nor checked. One number stays the designer's word: ``plain_second_privacy``, which is about
-    tables that no file holds.
+    these distributions are those of the run, and that the claims of the run hold. Where a file of hideseek 0.2.0 has
+    tables for gaps, what follows two of them soon after each other is neither claimed nor checked. One number stays the
+    designer's word: ``plain_second_privacy``, which is about tables that no file holds.
 
     Parameters
     ----------
@@ -239,7 +240,7 @@ def verify(codebook: Codebook, *, progress: Advance | None = None) -> Deployed:
     >>> from hideseek.designing.designer import design
     >>> from hideseek.model.scenario import Scenario
     >>> chain, differ = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]]), 1 - np.eye(2)
-    >>> codebook = design(chain, Scenario.past_present(1), privacy=differ, quality=differ, budget=0.1, gaps=2)
+    >>> codebook = design(chain, Scenario.past_present(1), privacy=differ, quality=differ, budget=0.1)
     >>> verify(codebook) == codebook.deployed
     True
     """

@@ -15,10 +15,10 @@ from dataclasses import replace
 import numpy as np
 
 from hideseek.codebook.codebook import Chain, Codebook
-from hideseek.codebook.joint_distribution import NEVER, SETTLED, Access, History, Joint, Usual
+from hideseek.codebook.joint_distribution import NEVER, SETTLED, Access, History, Joint
 from hideseek.codebook.stage import Prior, Stage
-from hideseek.designing.deployed_run import Deployment, Moment, Runs, deployed_of, starts_of_gaps
-from hideseek.designing.feasibility import homogeneous, stage_counts
+from hideseek.designing.deployed_run import Deployment, Moment, Runs, deployed_of
+from hideseek.designing.feasibility import first_stage_count, homogeneous
 from hideseek.designing.history_games import HistoryGames, histories_of
 from hideseek.designing.history_solver import HistorySolver
 from hideseek.designing.stage_draft import Choice, Draft, Made, attack_of
@@ -31,7 +31,6 @@ from hideseek.model.markov import MarkovProfile
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
 from hideseek.planning.planner import Planner
-from hideseek.solvers.repair import cheapest_releases
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of
 from hideseek.util.progress import Advance
@@ -41,10 +40,8 @@ LEAST_SPARE, MOST_SPARE = 1e-9, 1e-2  # how much further than needed a table is 
 AHEAD = 4  # accesses with tables of their own after which the one that repeats is taken
 PACE = 0.2  # how far it is moved at a time, at first
 ROUNDS = 300  # of mixing until it is given up
-ROUGH = 1e-3  # change of the distribution in one access at which runs after a gap are cut while tables still change
 
 OWNER = "design"
-NO_USUAL: Usual = (np.zeros((0, 0), np.int64), np.zeros((0, 0)))
 
 
 @checked
@@ -56,7 +53,6 @@ def design(
     quality: MetricLike,
     budget: float | str,
     first_stages: int | None = None,
-    gaps: int = 1,
     choice: Choice | str = Choice.UNINFORMATIVE,
     farsighted: Planner | None = None,
     workers: int | None = None,
@@ -65,8 +61,9 @@ def design(
     """Design the codebook of a scenario: the best mechanism for every exposed history that can occur.
 
     A *history* is what the codebook remembers, the releases that the scenario has ``seen``: given these, the expected
-    loss stays within the budget at every access, and after a gap that begins after any access and follows no other
-    gap. Given every release so far it may exceed the budget: :func:`hideseek.evaluate` says how often and by how much.
+    loss stays within the budget at every access. Given every release so far it may exceed the budget, and
+    :func:`hideseek.evaluate` says how often and by how much. After a gap a device starts afresh, and keeps the budget
+    given the releases since; :func:`hideseek.designing.worst_loss_after_gaps` counts those before it too.
 
     Parameters
     ----------
@@ -76,9 +73,8 @@ def design(
         The adversary's error and the quality loss: a metric, its name, or a matrix [place, place].
     budget : float or str
         The most that an access may lose on average, in the unit of ``quality``; or words, as in :class:`Game`: "500m".
-    first_stages, gaps : int, optional
+    first_stages : int, optional
         Accesses with tables of their own, by default two after everything to be seen was exposed; then one repeats.
-        And the longest gap with tables of its own, in accesses; 1 is none.
     choice, farsighted : {"uninformative", "plain"}, Planner
         Among optimal tables the one that reveals the least about the next target, or the solver's own. Or the planner
         chooses by what the future is worth to it, and may trade privacy now for it.
@@ -103,7 +99,7 @@ def design(
     (4, True)
     """
     chain = homogeneous(profile, scenario, OWNER)
-    layout = StageLayout.of(scenario, *stage_counts(chain, scenario, first_stages, gaps, OWNER))
+    layout = StageLayout.of(scenario, first_stage_count(chain, scenario, first_stages, OWNER))
     choice = one_of(Choice, choice, "choice", OWNER)
     games = games_of(chain, scenario, privacy, quality, budget, farsighted)
     return _Designer(layout, HistorySolver(games, choice, worker_count(workers, OWNER), progress)).codebook()
@@ -135,7 +131,6 @@ class _Designer:
         self.drafts = [Draft(*stage) for stage in zip(layout.scenarios, layout.then, strict=True)]
         metrics = {"privacy": self.games.privacy, "quality": self.games.quality}
         self.deployment = Deployment(self.games.profile, layout, self.drafts, **metrics, prepare=self.prepare)
-        self.settled, self.spare = NEVER, LEAST_SPARE
 
     def codebook(self) -> Codebook:
         """Make all stages, mix them until they keep the budget, and certify the run."""
@@ -151,55 +146,33 @@ class _Designer:
             quality=self.games.quality,
             budget=self.budget,
             stages=tuple(self.proved(runs)),
-            gaps=self.layout.gaps,
+            gaps=(),
             deployed=deployed_of(runs, self.plain_second_privacy()),
             chain=Chain(profile.states, profile.transition),
         )
 
-    def at(self, number: int, joint: Joint, gap: int = 1) -> tuple[Access, Joint]:
+    def at(self, number: int, joint: Joint) -> tuple[Access, Joint]:
         """The access at a stage, and the joint distribution before it with what the stage remembers."""
-        return self.deployment.access(number, joint, gap), self.deployment.remembered(number, joint)
+        return self.deployment.access(number, joint), self.deployment.remembered(number, joint)
 
     def solve(
-        self, number: int, joint: Joint, gap: int = 1, only: Sequence[History] = (), choose: bool = True
+        self, number: int, joint: Joint, only: Sequence[History] = (), choose: bool = True
     ) -> dict[History, Made]:
         """Solve the games of all histories at a stage, or of some."""
-        return self.solver.solve(self.layout.occasion(number), *self.at(number, joint, gap), only, choose)
+        return self.solver.solve(self.layout.occasion(number), *self.at(number, joint), only, choose)
 
-    def prepare(self, number: int, joint: Joint, gap: int, prior: Prior) -> None:
+    def prepare(self, number: int, joint: Joint, prior: Prior) -> None:
         """Make tables for the histories and places that a stage has none for yet."""
         draft = self.drafts[number]
         missing = draft.unmade(prior, self.places)
         if missing:
-            made = (self.solve if number <= self.layout.repeating else self.resume)(number, joint, gap, missing)
+            made = self.solve(number, joint, missing)
             draft.take({past: draft.blended(past, one, 0.0) for past, one in made.items()}, self.places)
         while missing:  # whole numbers may lose a billionth more than the distributions they stand for
             outcome = draft.under(prior, self.games.privacy, self.games.quality)
             over = Moment(number, joint, prior.histories, outcome).over(self.budget)
             if not self.mix(number, {past: loss for past, loss in over.items() if past in missing}, LEAST_SPARE):
                 break
-
-    def resume(self, number: int, joint: Joint, gap: int, only: Sequence[History]) -> dict[History, Made]:
-        """Make the tables after a gap: the average release given what is still known and seen after it.
-
-        Whatever happened before the gap, the distribution is then the one that the repeating stage had settled in, but
-        for what the budget takes. A table that is optimal after the gap leads elsewhere, where the budget breaks next.
-        """
-        scenario, repeating = self.layout.scenarios[number], self.layout.repeating
-        seen = () if number in self.layout.gaps else scenario.seen
-        access = self.deployment.access(repeating, self.settled)
-        usual = access.usual(self.settled, self.drafts[repeating].stage, seen, scenario.known)
-        made: dict[History, Made] = {}
-        for past, game in self.games.now(*self.at(number, joint, gap), only).items():
-            inputs, releases = usual.get(past[: len(seen)], NO_USUAL)
-            where = {tuple(row): k for k, row in enumerate(inputs.tolist())}
-            rows = [where.get(tuple(row), -1) for row in game.inputs.tolist()]
-            if -1 in rows:  # never so in a settled run
-                made |= self.solve(number, joint, gap, [past])
-            else:
-                table = releases[rows]
-                made[past] = Made(game.inputs, game.mass, table, cheapest_releases(game.cost, table))
-        return made
 
     def mix(self, number: int, losses: dict[History, float], spare: float) -> bool:
         """Mix the tables of histories that lose too much towards their safe ones, and a share ``spare`` further.
@@ -220,13 +193,11 @@ class _Designer:
             draft.take(mixed, self.places)
         return bool(mixed)
 
-    def mended(
-        self, number: int, joint: Joint, gap: int = 1, settled: float = SETTLED
-    ) -> tuple[list[Moment], Joint, bool]:
+    def mended(self, number: int, joint: Joint, settled: float = SETTLED) -> tuple[list[Moment], Joint, bool]:
         """A run in which no history loses more than the budget, after as many mixtures as it takes."""
-        spare = self.spare
+        spare = LEAST_SPARE
         for _ in range(ROUNDS):
-            moments, end, done = self.deployment.run(number, joint, gap, settled=settled)
+            moments, end, done = self.deployment.run(number, joint, settled=settled)
             worst = excess(moments, self.budget)
             mixed = [self.mix(at, losses, spare) for at, losses in worst.items()]
             if not any(mixed):
@@ -260,37 +231,20 @@ class _Designer:
         draft.take(made, self.places, afresh=True)
 
     def certified(self) -> Runs:
-        """Runs in which the budget holds after every history, all of them with the tables that are stored.
-
-        While tables still change, runs after a gap are cut where little changes any more.
-        """
-        gaps, progress = self.layout.gaps, self.solver.progress
-        settled = ROUGH if gaps else SETTLED
+        """The run in which the budget holds after every history, all of it with the tables that are stored."""
         for _ in range(ROUNDS):
             before = [draft.made for draft in self.drafts]
-            moments, self.settled, done = self.mended(0, NEVER)
-            starts = starts_of_gaps(moments, self.settled)
-            missed = []
-            for gap, number in enumerate(gaps, start=2):
-                for after, joint in starts:
-                    own = self.mended(number, joint, gap, settled)[0]
-                    missed.append(self.deployment.after_gap(after, gap, own))
-                    if progress is not None:
-                        progress("gaps, certified", len(missed), len(starts) * len(gaps))
-            if any(draft.made is not made for draft, made in zip(self.drafts, before, strict=True)):
-                self.spare = min(4 * self.spare, MOST_SPARE)
-            elif settled == SETTLED:
-                return Runs(moments, self.settled, done, missed)
-            else:
-                settled = SETTLED
-        raise SolverError(f"The budget is not kept after every gap after {ROUNDS} rounds of mixing.")
+            runs = Runs(*self.mended(0, NEVER))
+            if all(draft.made is made for draft, made in zip(self.drafts, before, strict=True)):
+                return runs
+        raise SolverError(f"The tables still change after {ROUNDS} runs.")
 
     def proved(self, runs: Runs) -> Iterator[Stage]:
         """The stages with the distributions that they were made for, or have settled in, and the best attacks there."""
         before, priors = self.deployment.before_stages(runs), self.deployment.priors(runs)
-        for number, ((joint, gap), prior) in enumerate(zip(before, priors, strict=True)):
+        for number, ((joint, _), prior) in enumerate(zip(before, priors, strict=True)):
             draft, first = self.drafts[number], number < self.layout.repeating
-            solved = draft.made if first else self.solve(number, joint, gap, choose=False)
+            solved = draft.made if first else self.solve(number, joint, choose=False)
             yield replace(draft.stage, prior=prior, attack=attack_of([solved[past] for past in histories_of(prior)]))
 
     def plain_second_privacy(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hideseek.codebook.codebook import looks_back
 from hideseek.designing.deployed_run import window_of
 from hideseek.errors import broken_rule
 from hideseek.model.markov import MarkovProfile, possible_ways
@@ -32,24 +31,20 @@ def homogeneous(profile: Profile, scenario: Scenario, owner: str) -> MarkovProfi
     return profile
 
 
-def stage_counts(
-    profile: MarkovProfile, scenario: Scenario, first_stages: int | None, gaps: int, owner: str
-) -> tuple[int, int]:
-    """How many first stages and gaps a design has, refused unless all of it fits in memory and time."""
+def first_stage_count(profile: MarkovProfile, scenario: Scenario, first_stages: int | None, owner: str) -> int:
+    """How many first stages a design has, refused unless all of it fits in memory and time."""
     warm = max(0, -(min(scenario.offsets) // scenario.every))
     least = whole_number(warm if first_stages is None else first_stages, "first_stages", owner, least=0)
     if least < warm:
         rule = f"at least {warm}, the accesses until all that the scenario looks back at has happened"
         raise broken_rule("first_stages", owner, rule, first_stages)
-    gaps = whole_number(gaps, "gaps", owner) if looks_back(scenario) else 1
-    what = f"A design of {least + gaps} stages over {profile.places} places"
-    way_out = "Ask for fewer 'gaps' or 'first_stages'."
-    refuse_if_too_large(STAGE * profile.places * (least + gaps), what, way_out, parameter="gaps, first_stages")
-    apart = least + gaps * (gaps + 1) // 2  # accesses, from the one before to each of the stages
-    way_out = "Ask for fewer 'gaps', or a scenario with a smaller 'every'."
-    refuse_many_moves(apart * scenario.every, way_out, parameter="gaps, scenario")
+    what = f"A design of {least + 1} stages over {profile.places} places"
+    way_out = "Ask for fewer 'first_stages'."
+    refuse_if_too_large(STAGE * profile.places * (least + 1), what, way_out, parameter="first_stages")
+    way_out = "Use a scenario with a smaller 'every'."
+    refuse_many_moves((least + 1) * scenario.every, way_out, parameter="scenario")
     refuse_many_histories(profile, scenario)
-    return least + 2 if first_stages is None and scenario.seen else least, gaps
+    return least + 2 if first_stages is None and scenario.seen else least
 
 
 def refuse_many_histories(profile: MarkovProfile, scenario: Scenario) -> None:

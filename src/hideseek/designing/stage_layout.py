@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hideseek.codebook.stage import Stage
-from hideseek.model.scenario import Scenario, after_gap, since_gap, since_start
+from hideseek.model.scenario import Scenario, since_start
 
 
 @dataclass(frozen=True)
 class StageLayout:
     """The stages of a codebook by number, without their tables.
 
-    Stages 0, 1, ... are for the first accesses, until one repeats. ``gaps`` holds the stage for a gap of 2, 3, ...
-    accesses since the last one, that is for 1, 2, ... missed accesses; the stages that are left lead from there back to
-    the one that repeats. ``scenarios[n]`` has the offsets of stage n, those it remembers included, and ``then[n]`` is
-    the stage that follows it when no access is missed.
+    Stages 0, 1, ... are for the first accesses, until one repeats. ``scenarios[n]`` has the offsets of stage n, those
+    it remembers included, and ``then[n]`` is the stage that follows it when no access is missed. Files of hideseek
+    0.2.0 may have more: ``gaps`` holds the stage for a gap of 2, 3, ... accesses since the last one, that is for 1, 2,
+    ... missed accesses; the stages that are left lead from there back to the one that repeats.
 
-    >>> layout = StageLayout.of(Scenario.past_present(2), first_stages=2, gaps=2)
+    >>> layout = StageLayout.of(Scenario.past_present(2), first_stages=2)
     >>> layout.then, layout.repeating, layout.gaps
-    ((1, 2, 2, 4, 2), 2, (3,))
+    ((1, 2, 2), 2, ())
     >>> [scenario.seen for scenario in layout.scenarios]
-    [(), (-1,), (-2, -1), (-2,), (-1,)]
+    [(), (-1,), (-2, -1)]
     """
 
     scenarios: tuple[Scenario, ...]
@@ -30,17 +30,10 @@ class StageLayout:
     gaps: tuple[int, ...]
 
     @classmethod
-    def of(cls, scenario: Scenario, first_stages: int, gaps: int) -> StageLayout:
-        """The stages of a design with so many first ones and for gaps of up to ``gaps`` accesses."""
-        first = [since_start(scenario, accesses) for accesses in range(first_stages + 1)]
-        missed = [after_gap(scenario, gap) for gap in range(2, gaps + 1)]
-        looked_back = -(min(*scenario.seen, *scenario.known, 0) // scenario.every)  # accesses
-        recovering = [since_gap(scenario, accesses) for accesses in range(1, looked_back)] if missed else []
-        after_missed = len(first) + len(missed)
-        back = [*range(after_missed, after_missed + len(recovering)), first_stages]
-        then = [min(number + 1, first_stages) for number in range(len(first))]
-        then += [back[0] for _ in missed] + back[1:]
-        return cls((*first, *missed, *recovering), tuple(then), tuple(range(len(first), after_missed)))
+    def of(cls, scenario: Scenario, first_stages: int) -> StageLayout:
+        """The stages of a design with so many first ones."""
+        scenarios = tuple(since_start(scenario, accesses) for accesses in range(first_stages + 1))
+        return cls(scenarios, tuple(min(number + 1, first_stages) for number in range(len(scenarios))), ())
 
     @classmethod
     def from_stages(cls, stages: Sequence[Stage], gaps: tuple[int, ...]) -> StageLayout:
@@ -66,4 +59,4 @@ class StageLayout:
         """When a stage is used, for a progress bar."""
         if number < self.repeating:
             return f"access {number + 1}"
-        return f"from access {number + 1} on" if number == self.repeating else "after a gap"
+        return f"from access {number + 1} on"

@@ -143,7 +143,7 @@ class BeliefDevice(StepDevice[BeliefState]):
         Parameters
         ----------
         latitude, longitude : float
-            Where the user is, in degrees; off the map the nearest place counts.
+            Where the user is, in degrees; off the map the nearest place counts, and far off it nothing is exposed.
         at : datetime or str
             When, with an offset from UTC; a string in ISO 8601.
 
@@ -159,9 +159,7 @@ class BeliefDevice(StepDevice[BeliefState]):
         StateError
             If the state cannot be used.
         """
-        step = self._step(at)
-        here = self._place(latitude, longitude, "latitude and longitude")
-        return self._once(step, lambda state: self._next(state, step, here))
+        return self._ask(latitude, longitude, at, self._next)
 
     def label(self) -> LiveLabel:
         """The privacy and the loss of the run so far."""

@@ -15,7 +15,7 @@ from hideseek.codebook.codebook import Codebook
 from hideseek.codebook.stage import Stage
 from hideseek.codebook.weights import WORDS
 from hideseek.device.step_device import VERSION, Answer, Place, Reason, Saved, StepDevice, random_word, random_words
-from hideseek.errors import broken_rule
+from hideseek.errors import CodebookError, broken_rule
 from hideseek.model.scenario import Offsets, Scenario
 from hideseek.util.arrays import IntArray
 from hideseek.util.boundary import checked
@@ -37,7 +37,7 @@ class _Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _State(Saved, frozen=True, forbid_unknown_fields=True):
-    """The release of the last step, and the access it belongs to (none after a restart)."""
+    """The release of the last step, and the access it belongs to (none where 0.2.0 was told to forget it)."""
 
     release: Place
     access: _Access | None
@@ -52,8 +52,10 @@ class _State(Saved, frozen=True, forbid_unknown_fields=True):
 class Device(StepDevice[_State]):
     """Exposes places by a codebook, one per step, and remembers in the file ``state`` what it has exposed.
 
-    It draws from the stored weights with random bits of the operating system, and needs no solver. The file is for its
-    owner only. Any number of devices in any number of processes may share it.
+    It draws from the stored weights with random bits of the operating system, and needs no solver. It answers at every
+    access: after a gap that the codebook has no tables for, the access is treated as the first one, and so are those
+    that follow; what that may lose, :func:`hideseek.designing.worst_loss_after_gaps` says. The file is for its owner
+    only. Any number of devices in any number of processes may share it.
 
     Parameters
     ----------
@@ -108,11 +110,11 @@ class Device(StepDevice[_State]):
         Parameters
         ----------
         latitude, longitude : float
-            Where the user is, in degrees; off the map the nearest place counts.
+            Where the user is, in degrees; off the map the nearest place counts, and far off it nothing is exposed.
         at : datetime or str
             When, with an offset from UTC; a string in ISO 8601.
         ahead : sequence of (latitude, longitude)
-            The points of the following steps, for codebooks of planned routes.
+            The points of the following steps, for codebooks of planned routes; off the map the nearest place counts.
 
         Returns
         -------
@@ -126,28 +128,34 @@ class Device(StepDevice[_State]):
         StateError
             If the state cannot be used.
         """
-        step = self._step(at)
-        here = self._place(latitude, longitude, "latitude and longitude")
-        return self._once(step, lambda state: self._next(state, step, here, ahead))
+        return self._ask(latitude, longitude, at, lambda state, step, here: self._next(state, step, here, ahead))
 
     def _next(self, state: _State | None, step: int, here: int, ahead: Sequence[Point]) -> _State | Reason:
         """The state after a step that is not yet answered, or why nothing is exposed."""
-        due = self._due(state, step)
+        access = None if state is None else state.access
+        due = self._due(access, step)
         if isinstance(due, str):
             return due
-        number, start = due
+        found = None if access is None else self._drawn(access, *due, step, here, ahead)
+        if found is None:  # without all that its table looks at, the access is a first one
+            found = self._drawn(_Access(0, step, {}, {}), 0, step, step, here, ahead)
+        if found is None:
+            raise CodebookError("A table has no row for something that can happen.")
+        return found
+
+    def _drawn(
+        self, before: _Access, number: int, start: int, step: int, here: int, ahead: Sequence[Point]
+    ) -> _State | None:
+        """The state after a release of stage ``number``, or None where something that its table looks at is missing."""
         stage, position = self.codebook.stages[number], step - start
-        access = None if state is None else state.access
-        releases = {} if access is None else dict(access.releases)
-        places = {} if access is None else dict(access.places)
-        places[step] = here
+        releases, places = dict(before.releases), before.places | {step: here}
         planned = max(0, max(stage.known_at(position)) - position)
         places.update(enumerate(self._route(ahead, planned), start=step + 1))
         seen = [releases.get(start + offset, -1) for offset in (*stage.scenario.seen, *range(position))]
         known = [places.get(start + offset, -1) for offset in stage.known_at(position)]
         release = None if -1 in seen or -1 in known else self.draw(number, position, seen=seen, known=known)
         if release is None:
-            return "history"
+            return None
         releases[step] = release
         later_seen, later_known = self._needed(stage, position)
         access = _Access(number, start, kept(releases, start, later_seen), kept(places, start, later_known))
@@ -162,16 +170,6 @@ class Device(StepDevice[_State]):
         if row < 0:
             return None
         return int(table.releases[table.ends.searchsorted(np.uint64(row * WORDS + random_word()), side="right")])
-
-    def restart(self) -> None:
-        """Forget the history, so that the next access is treated as the first one: the way out after a long gap.
-
-        The answer of the last step stays: no step gets a second one. An adversary who remembers the releases before the
-        restart may use them against those after it; the codebook does not count that.
-        """
-        with self._locked() as (handle, state):
-            if state is not None:
-                self._write(handle, msgspec.structs.replace(state, access=None))
 
     def simulate(self, walks: npt.ArrayLike) -> IntArray:
         """Draw what is exposed along walks [walk, step] of region numbers, -1 where nothing; no state is touched."""
@@ -196,20 +194,17 @@ class Device(StepDevice[_State]):
         if len(points) < count:
             way_out = f"The codebook was made for planned routes; it looks {count} ahead."
             raise broken_rule("ahead", self._owner, rule, f"{len(points)} of them", way_out)
-        return [self._place(*point, "ahead") for point in points[:count]]
+        return [self._place(*point, "ahead")[0] for point in points[:count]]
 
-    def _due(self, state: _State | None, step: int) -> tuple[int, int] | Reason:
+    def _due(self, access: _Access | None, step: int) -> tuple[int, int] | Reason:
         """The stage of a step that is not yet answered and the start of its access, or why there is none."""
-        if state is None or state.access is None:
+        if access is None:
             return 0, step
-        elapsed = step - state.access.start
+        elapsed = step - access.start
         if elapsed < len(self.codebook.scenario.release):
-            return state.access.stage, state.access.start
+            return access.stage, access.start
         gap, between = divmod(elapsed, self.codebook.scenario.every)
-        if between:
-            return "not due"
-        number = self.codebook.after(state.access.stage, gap)
-        return "gap" if number is None else (number, step)
+        return "not due" if between else (self.codebook.after(access.stage, gap), step)
 
     def _needed(self, stage: Stage, position: int) -> tuple[set[int], set[int]]:
         """Offsets from an access of the releases and true places that may count after its release ``position``."""

@@ -26,7 +26,8 @@ class LiveDevice(BeliefDevice):
     adversary's expected error is at least the ``floor``, if the times of the accesses reveal nothing about the place.
     An answer is withheld with the reason ``"floor"`` where no table keeps the floor at the current belief, and with
     the reason ``"budget"`` where the quality depends on a place that was not recorded, and without it no release keeps
-    the budget. Both follow from public things alone: earlier answers, and the steps asked about.
+    the budget. Both follow from public things alone: earlier answers, and the steps asked about. Far off the map the
+    reason is ``"off the map"``; neither the belief nor the label counts what that reveals.
 
     Any number of missed accesses is followed exactly. The state keeps the belief, the sums of the run and, if the
     scenario looks back, the numbers of those true places that it may look at later. The file is for its owner only, and

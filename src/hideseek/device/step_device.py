@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Generic, Literal, TypeVar
 
@@ -21,7 +22,7 @@ import numpy as np
 
 from hideseek.codebook.weights import Unsigned
 from hideseek.errors import StateError, broken_rule
-from hideseek.model.regions import Regions
+from hideseek.model.regions import Regions, in_space, reach
 from hideseek.util.display import html_table
 from hideseek.util.private_files import half_written, is_current, locked, sync_folder, write_into
 from hideseek.util.time_steps import checked_step
@@ -32,7 +33,7 @@ LARGEST = 2**20  # bytes of a state
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Place = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
-Reason = Literal["", "clock", "not due", "gap", "history", "floor", "budget"]
+Reason = Literal["", "clock", "not due", "floor", "budget", "off the map"]
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,10 @@ class Answer:
     """What the service may be told at a step: the centre and the number of the exposed place, or nothing.
 
     ``at`` is the beginning of the step. Where nothing is told, ``reason`` says why: ``"clock"`` (a later step was
-    answered already), ``"not due"`` (no access at this step), ``"gap"`` (no stage for so many missed accesses, see
-    :meth:`Device.restart`), ``"history"`` (a table looks at a step that was not asked about), ``"floor"`` and
-    ``"budget"`` (see :class:`hideseek.LiveDevice`). Reasons follow from times and earlier answers alone.
+    answered already), ``"not due"`` (no access at this step), ``"floor"`` and ``"budget"`` (see
+    :class:`hideseek.LiveDevice`). These follow from times and earlier answers alone. ``"off the map"`` does not: it
+    says that the user is far from every place, further than twice the size of the largest one. Nothing is stored then,
+    and the next step is answered as after a missed access.
 
     >>> Answer("withheld", "2026-01-05T08:00:00+00:00", reason="not due").place is None
     True
@@ -84,6 +86,9 @@ class StepDevice(Generic[State]):
 
     A subclass adds its ``kind`` of state, whether a state is possible, and by which ``rule`` the next one follows: a
     codebook or a plan. The file is for its owner only. Any number of devices in any number of processes may share it.
+
+    Off the map the nearest place counts. Far off it nothing is exposed and nothing is written, but for what would be
+    withheld anywhere: who sees the silence learns no more than that the user is far from every place.
     """
 
     kind: type[State]
@@ -109,17 +114,30 @@ class StepDevice(Generic[State]):
         """Whether a device like this one can have written a state."""
         raise NotImplementedError
 
-    def _once(self, step: int, follow: Callable[[State | None], State | Reason]) -> Answer:
-        """The answer of a step: the stored one, or that of the state that follows, or the reason why none does."""
+    def _ask(
+        self,
+        latitude: float,
+        longitude: float,
+        at: datetime | str,
+        follow: Callable[[State | None, int, int], State | Reason],
+    ) -> Answer:
+        """The answer at a point and a time: the stored one, or that of the state that follows, or why none does.
+
+        ``follow`` gives the state after a state, at a step that is not yet answered, at the place with this number.
+        """
+        step = self._step(at)
+        here, is_far = self._place(latitude, longitude, "latitude and longitude")
         with self._locked() as (handle, state):
             if state is not None and step == state.last:
                 sync_folder(self.path.parent)  # its writer may have died before the answer was safe
                 return self._answer(step, *state.said)
             if state is not None and step < state.last:
                 return self._answer(step, None, "clock")
-            found = follow(state)
+            found = follow(state, step, here)
             if isinstance(found, str):
                 return self._answer(step, None, found)
+            if is_far and found.said[0] is not None:
+                return self._answer(step, None, "off the map")
             self._write(handle, found)
             return self._answer(step, *found.said)
 
@@ -143,8 +161,12 @@ class StepDevice(Generic[State]):
         except OverflowError:
             return None
 
-    def _place(self, latitude: float, longitude: float, parameter: str) -> int:
-        """The number of the place that holds a point, or of the nearest one; an error never repeats the point."""
+    @cached_property
+    def _reach(self) -> float:
+        return reach(self.regions)
+
+    def _place(self, latitude: float, longitude: float, parameter: str) -> tuple[int, bool]:
+        """The place that holds a point, or the nearest one, and if it is far off; an error never repeats the point."""
         for value, limit in ((latitude, 90), (longitude, 180)):
             is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
             if not is_number or not abs(value) <= limit:
@@ -152,7 +174,9 @@ class StepDevice(Generic[State]):
                 raise broken_rule(parameter, self._owner, rule, "something else")
         # both are looked up for every point, so that the time it takes does not reveal who is off the map
         holding, nearest = (find(latitude, longitude)[0] for find in (self.regions.locate, self.regions.nearest))
-        return int(holding if holding >= 0 else nearest)
+        points = np.array([(latitude, longitude), self.regions.centres[nearest]], dtype=np.float64)
+        here, centre = in_space(*points.T).T
+        return int(holding if holding >= 0 else nearest), bool(np.linalg.norm(here - centre) > self._reach)
 
     def _answer(self, step: int, release: int | None, reason: Reason = "") -> Answer:
         at = (EPOCH + step * self.step).isoformat()

@@ -25,7 +25,7 @@ from hideseek.model.regions import Places
 from hideseek.model.scenario import Scenario
 from hideseek.solvers.certificate import relative_gap
 from hideseek.util.boundary import checked
-from hideseek.util.checks import one_of, scalar, whole_number
+from hideseek.util.checks import one_of, scalar
 from hideseek.util.choices import MetricName
 from hideseek.util.estimates import Estimate
 from hideseek.util.time_steps import checked_step
@@ -49,8 +49,6 @@ class Job:
         Length of a time step.
     memory : int
         Releases that the adversary remembers, as in :meth:`hideseek.Scenario.past_present`.
-    gaps : int
-        Longest gap, in accesses, after which a codebook continues, as in :func:`hideseek.design`.
     privacy : str or tuple of str
         Names of the metrics of the adversary's error.
     quality : str
@@ -83,7 +81,6 @@ class Job:
     about: int | None = None
     step: str = STEP
     memory: int = 1
-    gaps: int = 1
     privacy: str | tuple[str, ...] = (MetricName.EUCLID,)
     quality: str = MetricName.SQUARED
     budgets: tuple[str | float, ...] = ("20%",)
@@ -95,7 +92,6 @@ class Job:
         _ = self.choice
         checked_step(self.step, owner)
         Scenario.past_present(self.memory)
-        whole_number(self.gaps, "gaps", owner)
         names = (self.privacy,) if isinstance(self.privacy, str) else self.privacy
         privacy = tuple(str(one_of(MetricName, name, "privacy", owner)) for name in names)
         quality = one_of(MetricName, self.quality, "quality", owner)
@@ -248,7 +244,7 @@ def designed(profile: MarkovProfile, job: Job, privacy: str, asked: str) -> byte
     d_p, d_q = (metric_of(MetricName(name), regions_of(profile)) for name in (privacy, job.quality))
     d_p = weighed(d_p, regions_of(profile), [sensitive_place(text) for text in job.sensitive])
     allowed = budget_through_time(asked, profile, scenario, d_p, d_q, "design")
-    return design(profile, scenario, privacy=d_p, quality=d_q, budget=allowed, gaps=job.gaps, workers=1).content
+    return design(profile, scenario, privacy=d_p, quality=d_q, budget=allowed, workers=1).content
 
 
 def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:

@@ -322,6 +322,24 @@ def kept(places: Iterable[int], count: int, owner: str) -> IntArray:
     return index
 
 
+def reach(regions: Regions) -> float:
+    """How far from the nearest centre a point still belongs to the map, in metres: twice the size of the largest place.
+
+    The size of a place is the distance from its centre to its farthest corner, or to the centre of the nearest other
+    place if that is further, as a point has no corners, and a map may have holes.
+
+    >>> round(reach(Places([46.52, 46.53], [6.57, 6.57])))  # 1,112 m apart
+    2223
+    """
+    centres = in_space(*regions.centres.T).T
+    sizes = []
+    for number, (centre, outline) in enumerate(zip(centres, regions.outlines, strict=True)):
+        corners = np.linalg.norm(in_space(*outline.T).T - centre, axis=1)
+        others = np.linalg.norm(np.delete(centres, number, axis=0) - centre, axis=1)
+        sizes.append(max(corners.max(), others.min(initial=np.inf)))
+    return 2 * float(max(sizes))
+
+
 def in_space(latitudes: FloatArray, longitudes: FloatArray) -> FloatArray:
     """Points on the ellipsoid as x, y, z in metres, [axis, point].
 

@@ -154,28 +154,14 @@ def checked_offsets(value: Iterable[int], name: str) -> Offsets:
 
 def since_start(scenario: Scenario, accesses: int) -> Scenario:
     """The scenario so many accesses after the first: what would lie before it does not exist."""
-    since = since_gap(scenario, accesses)
-    target = tuple(offset for offset in scenario.target if offset >= -accesses * scenario.every)
-    return replace(since, target=target or (0,))
-
-
-def since_gap(scenario: Scenario, accesses: int) -> Scenario:
-    """The scenario so many accesses after a gap: what was exposed before the gap counts no more."""
 
     def cut(offsets: Sequence[int]) -> tuple[int, ...]:
         return tuple(offset for offset in offsets if offset >= -accesses * scenario.every)
 
-    return replace(scenario, seen=cut(scenario.seen), quality=cut(scenario.quality), known=cut(scenario.known))
-
-
-def after_gap(scenario: Scenario, gap: int) -> Scenario:
-    """The scenario when the access before lies ``gap`` accesses back, and only what it exposed is remembered."""
-
-    def back(offsets: Sequence[int]) -> tuple[int, ...]:
-        shift = (gap - 1) * scenario.every
-        of_access = [offset < 0 and offset % scenario.every in scenario.release for offset in offsets]
-        moved = [offset - shift * moves for offset, moves in zip(offsets, of_access, strict=True)]
-        return tuple(sorted(offset for offset in moved if offset >= -gap * scenario.every))
-
-    known = tuple(offset for offset in scenario.known if offset >= 0)
-    return replace(scenario, seen=back(scenario.seen), quality=back(scenario.quality), known=known)
+    return replace(
+        scenario,
+        target=cut(scenario.target) or (0,),
+        seen=cut(scenario.seen),
+        quality=cut(scenario.quality),
+        known=cut(scenario.known),
+    )
