@@ -281,10 +281,8 @@ def fleet_command(
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise
-    for words in found.notes:
-        note(f"note: {words}")
-    for words in fleet_warnings(found):
-        note(("warning:", "bold yellow"), f" {words}")
+    for kind, words in [*(("note:", own) for own in found.notes), *(("warning:", own) for own in fleet_warnings(found))]:
+        note((kind, "bold yellow"), f" {words}")
     if as_json:
         print_json(asdict(found) | {"assumption": ASSUMPTION})
     else:
