@@ -281,7 +281,8 @@ def fleet_command(
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise
-    for kind, words in [*(("note:", own) for own in found.notes), *(("warning:", own) for own in fleet_warnings(found))]:
+    told = {"note:": found.notes, "warning:": fleet_warnings(found)}
+    for kind, words in ((kind, one) for kind, several in told.items() for one in several):
         note((kind, "bold yellow"), f" {words}")
     if as_json:
         print_json(asdict(found) | {"assumption": ASSUMPTION})
