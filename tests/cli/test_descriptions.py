@@ -128,9 +128,9 @@ def test_the_number_of_two_places_is_told_to_be_a_sum_where_it_is_one(name):
     doubled = two.prior_risk == pytest.approx(2 * one.prior_risk) and two.saturation == pytest.approx(
         2 * one.saturation
     )
-    assert together(metric, (0, 1)).endswith("of 2 places together" + ", in sum" * doubled)
-    assert "together" not in together(metric, (0,))
+    assert together(metric, 2).endswith("of 2 places together" + ", in sum" * doubled)
+    assert "together" not in together(metric, 1)
 
 
 def test_minima_over_places_are_not_told_to_be_sums():
-    assert together(minimum(distance(REGIONS)), (0, 1)).endswith("of 2 places together")
+    assert together(minimum(distance(REGIONS)), 2).endswith("of 2 places together")

@@ -86,6 +86,9 @@ def solution_words(solution: Solution, game: Game, d_p: Metric, d_q: Metric) -> 
     yield "quality loss", amount(solution.quality_loss, d_q.unit, whole=game.budget)
     yield price_words(solution, game)
     yield "prior risk (no release)", amount(game.prior_risk, d_p.unit)
+    if (places := game.guesses.shape[1]) > 1:
+        yield "error is measured as", together(d_p, places)
+        yield "loss is measured as", together(d_q, game.releases.shape[1])
     yield "solved by", f"{solution.method}, {solution.iterations} round{'s' * (solution.iterations != 1)}"
 
 
@@ -168,9 +171,9 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         ("protects", f"the true places: {named_offsets(scenario.target)}"),
         ("exposes", f"places: {named_offsets(scenario.release)}; {access} of {codebook.step}"),
         ("remembers (its history)", f"releases: {named_offsets(scenario.seen)}" if scenario.seen else "no release"),
-        ("error is measured as", together(codebook.privacy, scenario.target)),
+        ("error is measured as", together(codebook.privacy, len(scenario.target))),
         *sensitive_rows(codebook.privacy, codebook.regions),
-        ("loss is measured as", together(codebook.quality, scenario.release)),
+        ("loss is measured as", together(codebook.quality, len(scenario.release))),
         ("certified over", run),
         ("privacy, on average", amount(done.privacy, d_p)),
         ("privacy, worst history", amount(done.worst_privacy, d_p)),
@@ -286,9 +289,9 @@ def plan_promises(game: BeliefGame, planner: Planner) -> list[tuple[str, str]]:
     return [
         ("protects", f"the true places: {named_offsets(game.scenario.target)}"),
         ("planner", f"{planner.outlook}, {planner.mode}, discount {planner.discount:g}"),
-        ("error is measured as", together(game.privacy, game.scenario.target)),
+        ("error is measured as", together(game.privacy, len(game.scenario.target))),
         *sensitive_rows(game.privacy, game.profile.regions),
-        ("loss is measured as", together(game.quality, game.scenario.release)),
+        ("loss is measured as", together(game.quality, len(game.scenario.release))),
         ("cuts", str(len(planner.cuts))),
         ("no mechanism exceeds", f"{amount(planner.bound, d_p)}, if the budget holds given every release"),
         ("loss allowed per access", amount(game.budget, d_q)),
@@ -331,15 +334,15 @@ def plan_facts(game: BeliefGame, planner: Planner, found: Foresight) -> dict[str
     }
 
 
-def together(metric: Metric, offsets: Sequence[int]) -> str:
+def together(metric: Metric, places: int) -> str:
     """What a number measures; several places have one number, for which most metrics add.
 
     >>> from hideseek.metrics import hamming
-    >>> together(hamming(), (0,)), together(hamming(), (0, 1))
+    >>> together(hamming(), 1), together(hamming(), 2)
     ('Hamming', 'Hamming, of 2 places together')
     """
     added = ", in sum" if metric.recipe is not None and metric.recipe[0] in ADDING else ""
-    return named(metric) + (f", of {len(offsets)} places together{added}" if len(offsets) > 1 else "")
+    return named(metric) + (f", of {places} places together{added}" if places > 1 else "")
 
 
 def named_offsets(offsets: Sequence[int]) -> str:

@@ -91,7 +91,10 @@ def evaluate_command(
     print_label(label, codebook.privacy.unit)
     scenario = codebook.scenario
     if len(scenario.target) > 1:
-        error, loss = together(codebook.privacy, scenario.target), together(codebook.quality, scenario.release)
+        error, loss = (
+            together(codebook.privacy, len(scenario.target)),
+            together(codebook.quality, len(scenario.release)),
+        )
         say(f"Errors are measured as {error}; losses as {loss}.")
     if sensitive := sensitive_words(codebook.privacy, codebook.regions):
         say(f"Sensitive places: {sensitive}.")

@@ -340,10 +340,9 @@ def fleet_command(
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise
-    for words in found.notes:
-        note(f"note: {words}")
-    for words in fleet_warnings(found):
-        note(("warning:", "bold yellow"), f" {words}")
+    told = {"note:": found.notes, "warning:": fleet_warnings(found)}
+    for kind, words in ((kind, one) for kind, several in told.items() for one in several):
+        note((kind, "bold yellow"), f" {words}")
     if as_json:
         print_json(asdict(found) | {"assumption": ASSUMPTION})
     else:

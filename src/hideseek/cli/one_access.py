@@ -156,7 +156,7 @@ def solve_command(
     as_json: AsJson = False,
 ) -> None:
     """Compute the best mechanism, the best attack on it, and the proof."""
-    from hideseek.cli.descriptions import sensitive_rows, solution_facts, solution_words, together, unweighted_rows
+    from hideseek.cli.descriptions import sensitive_rows, solution_facts, solution_words, unweighted_rows
     from hideseek.cli.inputs import game_of, scenario_alone, tell_if_narrow
     from hideseek.cli.people import profile_of
     from hideseek.game.budget import budget_of
@@ -182,9 +182,6 @@ def solve_command(
         return
     weighed = sensitive_rows(d_p, profile.regions) + unweighted_rows(solution, profile, scenario, d_p)
     facts = [*solution_words(solution, game, d_p, d_q), *weighed, *([("radius", radius)] if radius else [])]
-    if protect is Protect.NEXT:
-        facts.append(("error is measured as", together(d_p, scenario.target)))
-        facts.append(("loss is measured as", together(d_q, scenario.release)))
     print_table(f"The best mechanism over {profile.places} places", ("", ""), facts)
     for what, path in files.items():
         if path is not None:
