@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hideseek import Device, LiveDevice
+from hideseek import Device, LiveDevice, PlaybookDevice
 from tests.support.devices import (
     POINTS,
     book,
@@ -21,7 +21,7 @@ def path(tmp_path):
 def words(monkeypatch):
     """Put words here, and the device draws with them."""
     queue = []
-    for module in ("codebook_device", "live_device"):
+    for module in ("codebook_device", "belief_device"):
         monkeypatch.setattr(f"hideseek.device.{module}.random_word", lambda: queue.pop(0))
     return queue
 
@@ -39,11 +39,16 @@ def used(path):
 def moves(monkeypatch):
     """What devices have played, access after access: a move, or why none; with the columns that were known."""
     played = []
-    original = LiveDevice._table_for
 
-    def watched(self, belief, columns):
-        played.append((columns, original(self, belief, columns)))
-        return played[-1][1]
+    def watch(kind):
+        original = kind._table_for
 
-    monkeypatch.setattr(LiveDevice, "_table_for", watched)
+        def watched(self, belief, columns):
+            played.append((columns, original(self, belief, columns)))
+            return played[-1][1]
+
+        monkeypatch.setattr(kind, "_table_for", watched)
+
+    watch(LiveDevice)
+    watch(PlaybookDevice)
     return played

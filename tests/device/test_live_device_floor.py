@@ -92,7 +92,7 @@ def test_trading_privacy_of_now_stops_at_the_floor_and_no_earlier(path, words, m
 
 def test_what_rounding_takes_below_the_floor_is_withheld(path, monkeypatch):
     floor = 0.3 * (1 - 1e-12)  # the optimum has it, but not in whole weights
-    monkeypatch.setattr("hideseek.device.live_device.SPARE", 0.0)
+    monkeypatch.setattr("hideseek.device.belief_device.SPARE", 0.0)
     with pytest.raises(ParameterError, match="'floor'"):
         floored(path, floor)
     assert solve(floored(path).game.at(floored(path).game.start)).privacy > floor
@@ -185,7 +185,7 @@ def test_expose_live_withholds_below_the_floor(run, plan_file, words):
     ("words", "said"),
     [
         (asking(0, "--ahead", "46.5,7.5"), "given with a codebook only"),
-        (asking(0, "--floor", "-1"), "'floor'"),
+        (asking(0, "--floor", "-1"), "option --floor"),
     ],
 )
 def test_expose_refuses_what_does_not_fit_together(run, plan_file, words, said, tmp_path):
