@@ -1,6 +1,6 @@
 """Hostile files: structural changes with a right checksum, and blind ones. Only their kind's error may come of them.
 
-python -m tests.support.fuzz_sealed codebook|plan [seconds]    mutate until then; with atheris, guided by coverage
+python -m tests.support.fuzz_sealed codebook|plan|playbook [seconds]    mutate until then; with atheris, guided by coverage
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ from hideseek import (
     HideseekError,
     MarkovProfile,
     Places,
+    Playbook,
     Scenario,
     design,
     load_plan,
+    make_playbook,
     metrics,
     save_plan,
     verify,
 )
-from hideseek.errors import CodebookError, PlanError, SolverError
+from hideseek.errors import BudgetError, CodebookError, PlanError, PlaybookError, SolverError
 from hideseek.planning import BeliefGame, plan
 from hideseek.planning.plan_file import content_of
 from hideseek.planning.player import Player
@@ -139,11 +141,28 @@ def plans() -> list[bytes]:
         ("secondary", Scenario.in_between(2), metrics.total(HAMMING), metrics.from_matrix([[0.0, 1], [2, 0]]), 0.2),
         ("plain", Scenario(target=(0, 1), known=(0,)), HAMMING, metrics.sensitive(HAMMING, {1: 5.0}), 0.1),
     ]
+    return [content_of(game, planner) for game, planner in planned(made)]
+
+
+@cache
+def playbooks() -> list[bytes]:
+    """Small playbooks, with and without places that are looked back at."""
+    metres = metrics.distance(REGIONS)
+    made = [
+        ("far-sighted", Scenario.sporadic(), metres, metrics.squared(metres), 1e5),
+        ("look-ahead", Scenario(target=(-1, 0)), metrics.total(HAMMING, weights=[1.0, 2.0]), HAMMING, 0.2),
+        ("plain", Scenario.in_between(2), metrics.total(HAMMING), metrics.from_matrix([[0.0, 1], [2, 0]]), 0.2),
+    ]
+    return [make_playbook(game, planner, kilobytes=4).content for game, planner in planned(made)]
+
+
+def planned(made: list[tuple]) -> list[tuple]:
+    """The game and the planner of each (outlook, scenario, privacy, quality, budget)."""
     games = [
         (BeliefGame.of(profile(), privacy=privacy, quality=quality, budget=budget, scenario=scenario), outlook)
         for outlook, scenario, privacy, quality, budget in made
     ]
-    return [content_of(game, plan(game, outlook=outlook, walks=1)) for game, outlook in games]
+    return [(game, plan(game, outlook=outlook, walks=1)) for game, outlook in games]
 
 
 def spots(value: object) -> list[tuple]:
@@ -257,7 +276,31 @@ def attempt_plan(file: Path) -> bool:
     return True
 
 
-KINDS = {"codebook": (codebooks, attempt_codebook), "plan": (plans, attempt_plan)}
+def attempt_playbook(file: Path) -> bool:
+    """Load, play over gaps and write again; any error but PlaybookError escapes, and no budget is broken."""
+    try:
+        book = Playbook.load(file)
+    except PlaybookError:
+        return False
+    belief = book.start
+    for steps in (book.every, book.every + 5, book.every + 10**9):
+        for columns in (None, [book.states.shape[1] - 1]):
+            with suppress(BudgetError):  # without a place that the quality depends on
+                found = book.play(belief, columns=columns)
+                assert found.loss <= book.budget * (1 + 1e-9)
+                assert 0 <= found.privacy < np.inf
+        belief = book.later(book.learned(belief, found.by_state, release=int(found.weights[0].argmax())), steps=steps)
+    assert book.ceiling_bound < np.inf
+    book.save(file)
+    assert Playbook.load(file).sha256 == book.sha256
+    return True
+
+
+KINDS = {
+    "codebook": (codebooks, attempt_codebook),
+    "plan": (plans, attempt_plan),
+    "playbook": (playbooks, attempt_playbook),
+}
 
 
 def attempt(kind: str, content: bytes, file: Path) -> bool:

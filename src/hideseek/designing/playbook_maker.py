@@ -18,7 +18,7 @@ from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.player import Player
 from hideseek.playbook.choosing import Chooser
-from hideseek.playbook.playbook import Measure, Playbook
+from hideseek.playbook.playbook import SHARES, Measure, Playbook
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar, whole_number
@@ -29,6 +29,7 @@ from hideseek.util.progress import Advance
 WITHIN = 0.03  # of the live planner's privacy
 WALKS, LENGTH = 60, 60  # of rehearsal: walks at most, and steps of each
 MISSED = 0.0, 0.3, 0.7  # shares of the steps that a walk misses, one kind of walk after the other
+HEADER = 64  # bytes by which the header of a file may grow with what it describes
 LAST = 6  # walks that say how far the playbook falls short
 WORTH_ADDING = 1 / 3  # of what it may fall short by: tables that are missed by less are not added
 
@@ -111,7 +112,7 @@ def rehearsed(
 ) -> Rehearsal:
     """Walk and add tables until the playbook is near enough, or as large as it may be."""
     made = _Rehearsing(game, planner, within, kilobytes, seed)
-    while len(made.walks) < WALKS and not made.near and not made.full:
+    while not made.walks or (len(made.walks) < WALKS and not made.near and not made.full):
         made.walk()
         if progress is not None:
             progress(f"{len(made.tables)} tables, {made.shortfall:.1%} short, walks", len(made.walks), WALKS)
@@ -126,10 +127,11 @@ class _Rehearsing:
         self.player, self.generator = Player(game, planner), np.random.default_rng(seed)
         self.anchors, self.tables = [game.start], [self.solved(game.start)]
         self.walks: list[_Walk] = []
-        self.room = np.inf if kilobytes is None else 1000 * kilobytes - len(self.playbook.content)
+        least = len(self.playbook.content) + HEADER
+        self.room = np.inf if kilobytes is None else 1000 * kilobytes - least
         if self.room < 0:
-            least = f"at least {len(self.playbook.content) / 1000:.0f}, with a single table"
-            raise broken_rule("kilobytes", "make_playbook", least, kilobytes)
+            rule = f"at least {least / 1000:.1f}, with a single table"
+            raise broken_rule("kilobytes", "make_playbook", rule, kilobytes)
 
     def solved(self, belief: FloatArray) -> FloatArray:
         """The live planner's table."""
@@ -224,7 +226,7 @@ class _Rehearsing:
             quality=Measure(game.quality.name, game.quality.unit),
             discount=self.planner.discount if len(self.planner.cuts) else 0.0,
             cuts=self.planner.cuts,
-            anchors=np.array(self.anchors),
+            anchors=np.rint(np.array(self.anchors) * SHARES) / SHARES,  # as a file keeps them
             tables=Table.from_distributions(profile.places, np.arange(len(rows))[:, None], rows),
             attack=np.asarray(game.ceiling.attack),
             price=game.ceiling.price,

@@ -28,6 +28,7 @@ from hideseek.util.checks import scalar
 from hideseek.util.display import html_table
 
 AGREE = 1e-9  # how far from 1 the sum of a stored belief may be
+NOTHING = 1e-250  # what is less likely counts as impossible, so that a probability of a release is never rounded to 0
 SPARE = 1e-4  # the share of a floor that is asked for beyond it, as whole weights may take some off
 
 Count = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
@@ -183,6 +184,7 @@ class BeliefDevice(StepDevice[BeliefState]):
         else:
             belief = self._chain.later(np.array(state.belief), steps=step - state.last)
             places, run = state.places | {step: here}, state.run
+        belief = np.where(belief < NOTHING, 0.0, belief)
         columns = [column for column, offset in enumerate(known) if step + offset in places]
         table = self._table_for(belief, columns)
         release: int | None = None

@@ -24,7 +24,7 @@ from hideseek.util.mixing import share_to_keep
 NEAR = 40  # tables that are looked at
 PAIRED = 6  # the best ones that the best of all is mixed with
 SHARES = 0.25, 0.5  # of the other one in a mixture
-ROUNDING = 1e-9
+ROUNDING = 1e-11
 UNLIKELY = 1e-9  # states of this probability do not count when tables are compared
 
 Single = npt.NDArray[np.float32]  # what only chooses needs no more digits
@@ -126,6 +126,7 @@ def within(tables: Single, safe: Single | FloatArray, cost: FloatArray, budget: 
 def pooled(tables: Single, belief: FloatArray, group: BoolArray) -> Single:
     """Tables with one row for all states that the mechanism cannot tell apart: their average at the belief."""
     weight = group * belief
-    weight /= np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    weight = np.where(weight.sum(axis=1, keepdims=True) > 0, weight, group)  # where nobody is, any row will do
+    weight /= weight.sum(axis=1, keepdims=True)
     found: Single = np.asarray(group.T @ (weight @ tables), dtype=np.float32)
     return found

@@ -41,9 +41,12 @@ from hideseek.util.on_map import OnMap
 from hideseek.util.time_steps import checked_step
 from hideseek.util.units import amount
 
-SUM = 1e-9  # how far from 1 the sum of a distribution may be
+SUM = 1e-12  # how far from 1 the sum of a distribution may be
 SHARES = 2**16 - 1  # beliefs of tables are kept as whole numbers that stand for shares of it
-LONGEST = 10_000  # steps between accesses
+LONGEST = 10_000  # steps between accesses, and steps that are looked back at
+LARGEST = 1e30  # of an error, a cost or a cut: sums of products of these stay finite in single precision
+NUMBERS_OF_TABLES = 2**26  # states times releases times tables: 256 MiB in single precision
+NUMBERS_OF_ROWS = 2**20  # guesses, or cuts, times releases: with some hundred tables, what is held at once
 
 Text = Annotated[str, msgspec.Meta(max_length=200)]
 
@@ -229,12 +232,16 @@ def playbook_from(content: memoryview) -> Playbook:
     document = file.document
     checked_step(document.step, "the file")
     regions, scenario = read_regions(document.regions), scenario_from(document.scenario)
-    if not 1 <= scenario.every <= LONGEST or scenario.release != (0,) or scenario.known[-1:] != (0,):
+    knows_now = scenario.known[-1] == 0 and scenario.known[0] >= -LONGEST
+    if scenario.every > LONGEST or scenario.release != (0,) or not knows_now:
         raise PlaybookError("Its scenario is none that releases the current place, access after access.")
     numbers = {name: file.take(name, "F64", ndim=1 if name == "start" else 2) for name in NUMBERS}
     states: IntArray = file.take("states", *PLACE, ndim=2).astype(np.int64)
     anchors = file.take("anchors", "U16", ndim=2) / SHARES
     count, places = len(states), len(regions)
+    rows = max(len(numbers["error"]), len(numbers["cuts"]))
+    if anchors.size * places > NUMBERS_OF_TABLES or rows * places > NUMBERS_OF_ROWS:
+        raise PlaybookError("Its tables, guesses or cuts are too many for a device.")
     try:
         tables = Table(
             places,
@@ -297,5 +304,7 @@ def check_shapes(book: Playbook, places: int) -> None:
         array = getattr(book, name)
         if array.min() < 0 or (np.abs(array.sum(axis=-1) - 1) > SUM).any():
             raise PlaybookError(f"Its {name} are no distributions.")
+    if max(*(np.abs(array).max(initial=0) for array in (book.error, book.cost, book.cuts)), book.price) > LARGEST:
+        raise PlaybookError("An error, a cost, a cut or the price is larger than any.")
     if min(book.error.min(), book.cost.min()) < 0 or book.cost.min(axis=1).max() > book.budget:
         raise PlaybookError("An error or a cost is negative, or the budget is too small at some place.")

@@ -18,4 +18,5 @@ def share_to_keep(loss: npt.ArrayLike, least: npt.ArrayLike, budget: float) -> F
     """
     above = np.subtract(loss, least)
     over = np.subtract(loss, budget * (1 - SPARE))
-    return np.clip(np.divide(over, above, out=np.zeros(np.shape(above)), where=above > 0), 0.0, 1.0)
+    mixed = (over > 0) & (above > 0)
+    return np.asarray(np.divide(np.minimum(over, above), above, out=np.zeros(np.shape(above)), where=mixed))
