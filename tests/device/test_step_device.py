@@ -7,7 +7,6 @@ import fcntl
 import json
 import pkgutil
 import shutil
-import signal
 import subprocess
 import sys
 from contextlib import ExitStack, suppress
@@ -38,7 +37,7 @@ from tests.support.devices import (
     told,
     when,
 )
-from tests.support.processes import assert_all_expose_the_same
+from tests.support.processes import assert_a_kill_changes_no_output, assert_all_expose_the_same
 
 
 def of_scenario(name):
@@ -105,71 +104,9 @@ def test_far_off_the_map_nothing_is_exposed_and_the_next_access_is_answered(path
     assert told(path)["access"]["stage"] == 0
 
 
-KILL = """
-import json, os, signal, sys, tempfile
-from hideseek import Codebook, Device
-
-codebook, folder = Codebook.load(sys.argv[1]), sys.argv[2]
-state = folder + "/state"
-
-def ask(step, latitude):
-    return Device(codebook, state).expose(latitude, 6.5, at=f"2026-01-05T{8 + step // 60:02}:{step % 60:02}:00Z").place
-
-def child(fatal, step, pipe):
-    calls = 0
-    def deadly(function):
-        def wrapped(*arguments, **options):
-            nonlocal calls
-            for moment in ("before", "after"):
-                calls += 1
-                if calls == fatal:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                if moment == "before":
-                    result = function(*arguments, **options)
-            return result
-        return wrapped
-    tempfile.mkstemp, os.fdopen, os.fsync, os.replace = map(
-        deadly, (tempfile.mkstemp, os.fdopen, os.fsync, os.replace)
-    )
-    os.write(pipe, b"%d" % ask(step, 46.5))
-    os._exit(0)
-
-found = []
-for fatal in range(1, 100):
-    before = open(state, "rb").read() if os.path.exists(state) else None
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if not pid:
-        child(fatal, 5 * fatal, writer)
-    os.close(writer)
-    said = os.read(reader, 10).decode()
-    os.close(reader)
-    status = os.waitpid(pid, 0)[1]
-    moved = (open(state, "rb").read() if os.path.exists(state) else None) != before
-    again = [ask(5 * fatal, 46.1), ask(5 * fatal, 46.9)]
-    found.append({"killed": os.WIFSIGNALED(status) and os.WTERMSIG(status), "said": said, "moved": moved,
-                  "again": again})
-    if not os.WIFSIGNALED(status):
-        break
-print(json.dumps(found))
-"""
-
-
 def test_killed_at_any_moment_the_same_output_follows_or_none_was_given(tmp_path):
-    book("past").save(tmp_path / "codebook")
-    (tmp_path / "device").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", KILL, tmp_path / "codebook", tmp_path / "device"], capture_output=True, check=True
-    )
-    found = json.loads(done.stdout)
-    assert [case["killed"] for case in found] == [signal.SIGKILL] * 10 + [False]  # two moments in each of five calls
-    assert [case["moved"] for case in found] == [False] * 7 + [True] * 4  # from the renaming on
-    for case in found:
-        assert case["again"][0] in range(3)
-        assert case["again"] == [case["again"][0]] * 2
-        assert case["said"] in ("", str(case["again"][0]))
-    assert found[-1]["said"]
-    assert [file.name for file in (tmp_path / "device").iterdir()] == ["state"]
+    book("past").save(tmp_path / "rule")
+    assert_a_kill_changes_no_output("codebook", tmp_path)
 
 
 ASK = """
