@@ -205,7 +205,7 @@ def change_tensor(tensors: dict, chance: random.Random) -> None:
             other = chance.choice(list(tensors))
             tensors[name], tensors[other] = tensors[other], tensors[name]
         case 5 if one[1] and one[0] in WIDTH:
-            size = WIDTH[one[0]] * (one[1][-1] if len(one[1]) > 1 else 1)
+            size = WIDTH[one[0]] * min(one[1][-1] if len(one[1]) > 1 else 1, 1000)
             one[1][0] += 1
             one[2] += one[2][-size:] if chance.random() < 0.5 else chance.randbytes(size)
         case 6 if one[0] == "F64" and one[2]:
