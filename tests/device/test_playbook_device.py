@@ -42,8 +42,6 @@ GAPS = {
 }
 
 
-
-
 def assert_belief_is_enumerated(device, scenario, happened, path):
     step = happened[-1][0]
     expected = {}

@@ -117,7 +117,9 @@ def test_what_is_believed_after_a_release_is_bayes_rule():
 def test_a_cut_bounds_the_privacy_of_every_table_within_the_budget(seed):
     generator = np.random.default_rng(seed)
     size = int(generator.integers(2, 5))
-    chain = chain_of(np.eye(size), error=generator.random((size, size)), cost=generator.random((size, size)), budget=0.3)
+    chain = chain_of(
+        np.eye(size), error=generator.random((size, size)), cost=generator.random((size, size)), budget=0.3
+    )
     attack = generator.dirichlet(np.ones(size), size=size)
     cut = chain.cut(attack, float(generator.exponential()))
     belief, table = generator.dirichlet(np.ones(size)), generator.dirichlet(np.ones(size), size=size)
