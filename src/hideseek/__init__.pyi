@@ -36,7 +36,6 @@ from .planning.plan_file import save_plan as save_plan
 from .planning.planner import Planner as Planner
 from .planning.training import plan as plan
 from .playbook.playbook import Playbook as Playbook
-from .solvers.curve import Curve as Curve
 from .solvers.curve import trade_off as trade_off
 from .solvers.dispatch import solve as solve
 from .solvers.solution import Solution as Solution
@@ -44,13 +43,10 @@ from .storage.profile_file import load_profile as load_profile
 from .storage.profile_file import save_profile as save_profile
 from .traces.city import synthetic_city as synthetic_city
 from .traces.reading import read_traces as read_traces
-from .util.estimates import Estimate as Estimate
 
 __all__ = [
     "Codebook",
-    "Curve",
     "Device",
-    "Estimate",
     "Game",
     "Grid",
     "Hexagons",

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hideseek import Estimate, MarkovProfile, Mechanism, ParameterError, PeriodicProfile, Scenario
-from hideseek.adversary import attack, correlation_aware_error, sequences
+from hideseek import MarkovProfile, Mechanism, ParameterError, PeriodicProfile, Scenario
+from hideseek.adversary import Estimate, attack, correlation_aware_error, sequences
 from hideseek.adversary import window as carrying
 from hideseek.codebook.weights import Table
 from hideseek.errors import CodebookError

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import Estimate, Grid, MarkovProfile, Mechanism, ParameterError, save_profile, solve, synthetic_city
-from hideseek.adversary import correlation_aware_error, expected_error
+from hideseek import Grid, MarkovProfile, Mechanism, ParameterError, save_profile, solve, synthetic_city
+from hideseek.adversary import Estimate, correlation_aware_error, expected_error
 from hideseek.adversary.hidden_markov import Run
 from hideseek.adversary.policies import policy_loss
 from hideseek.adversary.through_time import Adversary, estimates

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hideseek import Estimate, Game, Grid, MarkovProfile, ParameterError, Places, Scenario, solve, synthetic_city
+from hideseek import Game, Grid, MarkovProfile, ParameterError, Places, Scenario, solve, synthetic_city
+from hideseek.adversary import Estimate
 from hideseek.errors import SizeError
 from hideseek.experiments import planner_study, study
 from hideseek.experiments.planner_study import CELLS, WARM, Study, StudyRow, expected_seconds, mean_kept, rows_of

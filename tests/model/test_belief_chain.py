@@ -24,8 +24,15 @@ def chain_of(one, **changes) -> BeliefChain:
     size = len(one)
     differ = 1 - np.eye(size)
     fields = {
-        **{"budget": 0.1, "every": 1, "row": 1, "states": np.arange(size)[:, None], "start": np.full(size, 1 / size)},
-        **{"error": differ, "cost": differ, "moves": one, "wait": one},
+        "budget": 0.1,
+        "every": 1,
+        "row": 1,
+        "states": np.arange(size)[:, None],
+        "start": np.full(size, 1 / size),
+        "error": differ,
+        "cost": differ,
+        "moves": one,
+        "wait": one,
     }
     return BeliefChain(**fields | changes)
 
@@ -90,7 +97,7 @@ def test_rows_that_sum_to_nearly_one_last_for_ever(off):
         assert found.sum() == pytest.approx(1, abs=1e-15)
 
 
-def test_after_long_the_long_run_distribution_is_believed_and_a_cycle_goes_round():
+def test_after_long_the_long_run_is_believed_and_a_cycle_goes_round():
     moves = np.array([[0.9, 0.1], [0.2, 0.8]])
     assert chain_of(moves).later([1.0, 0.0], steps=10**9) == pytest.approx([2 / 3, 1 / 3], abs=1e-12)
     cycle = np.roll(np.eye(3), 1, axis=1)

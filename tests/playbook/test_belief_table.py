@@ -23,9 +23,15 @@ def random_chain(generator, columns=1, scale=1.0):
     cost = generator.random((count, size)) * scale
     moves = generator.dirichlet(np.ones(count), size=count)
     return BeliefChain(
-        **{"budget": float(generator.uniform(cost.min(axis=1).max(), cost.max())), "every": 1, "row": 1},
-        **{"states": states, "start": np.full(count, 1 / count), "error": generator.random((3, count)), "cost": cost},
-        **{"moves": moves, "wait": np.eye(len(np.unique(states[:, -1])))},
+        budget=float(generator.uniform(cost.min(axis=1).max(), cost.max())),
+        every=1,
+        row=1,
+        states=states,
+        start=np.full(count, 1 / count),
+        error=generator.random((3, count)),
+        cost=cost,
+        moves=moves,
+        wait=np.eye(len(np.unique(states[:, -1]))),
     )
 
 

@@ -54,7 +54,7 @@ def test_the_worth_of_tables_is_what_the_formula_says(seed):
 
 @given(seed=st.integers(0, 10**6), tables=st.integers(1, 60), cuts=st.integers(0, 3))
 @settings(max_examples=80)
-def test_what_is_chosen_keeps_the_budget_and_is_worth_no_less_than_any_near_one(seed, tables, cuts):
+def test_what_is_chosen_keeps_the_budget_and_no_near_one_is_worth_more(seed, tables, cuts):
     """No less than each near table mixed with what is cheapest, just as far as the budget asks."""
     chooser, belief = random_chooser(seed, tables, cuts)
     found = chooser.choose(belief)

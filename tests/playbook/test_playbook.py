@@ -38,7 +38,7 @@ def refused(content, match):
 
 def opened(content):
     """The playbook of a file with this content, without the disk."""
-    with mock.patch.object(FileKind, "_read", lambda self, file: content):
+    with mock.patch.object(FileKind, "_read", return_value=content):
         return Playbook.load("file")
 
 
@@ -86,7 +86,7 @@ def test_what_it_is_of_is_told_and_nothing_of_where_anybody_was():
     assert "<table" in BOOK._repr_html_()
 
 
-def test_the_ceiling_follows_from_attack_and_price_and_any_other_only_raises_it():
+def test_the_ceiling_follows_from_an_attack_and_others_only_raise_it():
     game = game_of(scenario=LIVE_SCENARIOS["transition"])
     assert BOOK.ceiling_bound == pytest.approx(game.ceiling.bound, rel=1e-9)
     for seed in range(20):

@@ -1,6 +1,6 @@
 """Hostile files: structural changes with a right checksum, and blind ones. Only their kind's error may come of them.
 
-python -m tests.support.fuzz_sealed codebook|plan|playbook [seconds]    mutate until then; with atheris, guided by coverage
+python -m tests.support.fuzz_sealed codebook|plan|playbook [seconds]: mutate until then; with atheris, by coverage
 """
 
 from __future__ import annotations

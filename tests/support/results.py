@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hideseek import Estimate
+from hideseek.adversary import Estimate
 from hideseek.experiments import Comparison, Study
 from hideseek.experiments.comparison import ComparisonRow
 from hideseek.experiments.planner_study import StudyRow

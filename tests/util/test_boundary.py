@@ -21,6 +21,7 @@ import hideseek as hs
 from hideseek import HideseekError, ParameterError, baselines
 from hideseek.errors import OutputError
 from hideseek.util.limits import refuse_if_too_large
+from tests.support.belief_calls import belief_calls
 from tests.support.fleets import JOB
 from tests.support.place_calls import place_calls
 from tests.support.public_names import RESULTS
@@ -78,7 +79,7 @@ def calls(folder):
     t = things()
     one, belief, walks = np.array([0]), np.array([0.5, 0.5]), np.array([[0, 1, 0]])
     points, generator = t.setting.points, np.random.default_rng(0)
-    device, live = hs.Device(t.codebook, folder / "state"), hs.LiveDevice(t.repeated, t.planner, state=folder / "live")
+    device = hs.Device(t.codebook, folder / "state")
     file, book, plan = folder / "profile.json", folder / "codebook", folder / "plan"
     hs.save_profile(t.profile, file)
     t.codebook.save(book)
@@ -92,318 +93,317 @@ def calls(folder):
     here = {"latitude": 46.52, "longitude": 6.57, "at": "2026-01-05T08:00:00+00:00"}
     solving = {"tolerance": 1e-6, "time_limit": 10.0}
     many = {"traces": TRACES, "seed": 0, "clock": "0h", "workers": 1, "progress": None}
-    return {
-        "Alternatives": (
-            hs.game.Alternatives,
-            {"games": (t.game,), "objective": "average", "weights": np.array([1.0])},
-        ),
-        "Codebook": (hs.Codebook, {name: getattr(t.codebook, name) for name in hs.Codebook.__dataclass_fields__}),
-        "Codebook.after": (t.codebook.after, {"stage": 0, "gap": 1}),
-        "Codebook.load": (hs.Codebook.load, {"path": book}),
-        "Codebook.map": (t.codebook.map, under),
-        "Codebook.metric_document": (t.codebook.metric_document, {"role": "privacy"}),
-        "Codebook.occasion": (t.codebook.occasion, {"stage": 0}),
-        "Codebook.plot": (t.codebook.plot, {"ax": None}),
-        "Codebook.save": (t.codebook.save, {"path": book}),
-        "Codebook.simulate": (
-            t.codebook.simulate,
-            {"walks": walks, "words": lambda n: np.zeros(n, np.uint64)},
-        ),
-        "Codebook.stage_at": (t.codebook.stage_at, {"access": 0}),
-        "Codebook.worths": (t.codebook.worths, {}),
-        "Device": (hs.Device, {"codebook": t.codebook, "state": folder / "state"}),
-        "Device.draw": (device.draw, {"stage": 0, "position": 0, "seen": (), "known": (0,)}),
-        "Device.expose": (device.expose, here | {"ahead": ()}),
-        "Device.restart": (device.restart, {}),
-        "Device.simulate": (device.simulate, {"walks": walks}),
-        "Game": (
-            hs.Game,
-            {"error": APART / 2, "cost": APART / 2, "budget": 0.1, "rows": t.rows, "mass": belief, "units": ("", "")}
-            | dict.fromkeys(("guesses", "inputs", "releases"), np.array([[0], [1]])),
-        ),
-        "Game.from_prior": (
-            hs.Game.from_prior,
-            {"prior": belief, "privacy": APART, "quality": APART, "budget": 0.1},
-        ),
-        "Game.from_scenario": (
-            hs.Game.from_scenario,
-            {"profile": t.profile, "scenario": t.scenario, **game, "distribution": t.law, "seen": ()},
-        ),
-        "Game.with_budget": (t.game.with_budget, {"budget": 0.2}),
-        "Grid": (
-            hs.Grid,
-            {"south": 0.0, "north": 1.0, "west": 0.0, "east": 1.0, "rows": 2, "columns": 2, "kept": (0, 1)},
-        ),
-        "Grid.covering": (hs.Grid.covering, {"traces": TRACES, "rows": 2, "columns": 2}),
-        "Grid.keep": (t.grid.keep, {"places": [0]}),
-        "Grid.locate": (t.grid.locate, point),
-        "Grid.nearest": (t.grid.nearest, point),
-        "Hexagons": (hs.Hexagons, {"cells": ("881f1d4887fffff",)}),
-        "Hexagons.around": (hs.Hexagons.around, point | {"resolution": 8}),
-        "Hexagons.covering": (hs.Hexagons.covering, {"traces": TRACES, "resolution": 5}),
-        "Hexagons.keep": (hs.Hexagons(("881f1d4887fffff",)).keep, {"places": [0]}),
-        "Hexagons.locate": (hs.Hexagons(("881f1d4887fffff",)).locate, point),
-        "Hexagons.nearest": (hs.Hexagons(("881f1d4887fffff",)).nearest, point),
-        "Job": (
-            hs.fleet.Job,
-            {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min", "memory": 1}
-            | {"cell": None, "h3": None, "places": None, "about": None}
-            | {"privacy": ("hamming",), "quality": "squared", "budgets": ("20%",), "sensitive": ()},
-        ),
-        "LiveDevice": (
-            hs.LiveDevice,
-            {"game": t.repeated, "planner": t.planner, "state": folder / "live", "floor": 0.0},
-        ),
-        "LiveDevice.expose": (live.expose, here),
-        "LiveDevice.label": (live.label, {}),
-        "MarkovProfile": (
-            hs.MarkovProfile,
-            {name: getattr(t.profile, name) for name in hs.MarkovProfile.__dataclass_fields__},
-        ),
-        "MarkovProfile.fit": (
-            hs.MarkovProfile.fit,
-            {"traces": TRACES, "regions": t.grid, "step": "5min", "order": 1, "close": True, "smoothing": 0.0}
-            | {"keep_places": True},
-        ),
-        "MarkovProfile.following": (t.profile.following, {"past": np.array([[0]]), "time": 1}),
-        "MarkovProfile.from_matrix": (
-            hs.MarkovProfile.from_matrix,
-            {"matrix": HALF, "regions": t.places, "step": "5min"},
-        ),
-        "MarkovProfile.map": (t.profile.map, under),
-        "MarkovProfile.plot": (t.profile.plot, {"ax": None}),
-        "MarkovProfile.probability": (t.profile.probability, {"sequence": (0, 1)}),
-        "MarkovProfile.sample": (t.profile.sample, {"steps": 2, "count": 1, "seed": 0}),
-        "Mechanism": (
-            hs.Mechanism,
-            {"distributions": HALF} | dict.fromkeys(("inputs", "releases"), np.array([[0], [1]])),
-        ),
-        "Metric": (
-            hs.Metric,
-            {"name": "x", "unit": "m", "between": t.metric.between, "looks_back": False, "recipe": None},
-        ),
-        "PeriodicProfile": (
-            hs.PeriodicProfile,
-            {name: getattr(t.periodic, name) for name in hs.PeriodicProfile.__dataclass_fields__},
-        ),
-        "PeriodicProfile.at": (t.periodic.at, {"time": "08:00"}),
-        "PeriodicProfile.fit": (
-            hs.PeriodicProfile.fit,
-            {"traces": TRACES, "regions": t.grid, "step": "5min", "slots": 2, "weight": 1.0},
-        ),
-        "PeriodicProfile.following": (t.periodic.following, {"past": np.array([[0]]), "time": 1}),
-        "PeriodicProfile.distribution_at": (t.periodic.distribution_at, {"time": 1}),
-        "PeriodicProfile.map": (t.periodic.map, under),
-        "PeriodicProfile.plot": (t.periodic.plot, {"ax": None}),
-        "PeriodicProfile.probability": (t.periodic.probability, {"sequence": (0, 1)}),
-        "PeriodicProfile.sample": (t.periodic.sample, {"steps": 2, "count": 1, "seed": 0}),
-        "Places": (hs.Places, {"latitudes": [46.52, 46.53], "longitudes": [6.57, 6.58], "names": ("a", "b")}),
-        "Places.keep": (t.places.keep, {"places": [0]}),
-        "Places.locate": (t.places.locate, point),
-        "Places.nearest": (t.places.nearest, point),
-        "Planner": (hs.Planner, {name: getattr(t.planner, name) for name in hs.Planner.__dataclass_fields__}),
-        "Planner.checked": (t.planner.checked, {"game": t.repeated}),
-        "Planner.map": (t.planner.map, {"game": t.repeated} | under),
-        "Planner.proved": (t.planner.proved, {"game": t.repeated, "proof": t.planner.proof}),
-        "Planner.value": (t.planner.value, {"belief": belief}),
-        "BeliefGame": (
-            hs.planning.BeliefGame,
-            {name: getattr(t.repeated, name) for name in hs.planning.BeliefGame.__dataclass_fields__},
-        ),
-        "BeliefGame.among": (t.repeated.among, {"belief": belief}),
-        "BeliefGame.at": (t.repeated.at, {"belief": belief}),
-        "BeliefGame.belief": (t.repeated.belief, {"belief": belief, "owner": "test"}),
-        "BeliefGame.cut": (t.repeated.cut, {"attack": HALF, "price": 0.1}),
-        "BeliefGame.index": (t.repeated.index, {"vectors": np.array([[0]])}),
-        "BeliefGame.kept": (t.repeated.kept, {"privacy": 0.1}),
-        "BeliefGame.later": (t.repeated.later, {"belief": belief, "steps": 1}),
-        "BeliefGame.learned": (t.repeated.learned, {"belief": belief, "table": HALF, "release": 0}),
-        "BeliefGame.map": (t.repeated.map, under),
-        "BeliefGame.of": (hs.planning.BeliefGame.of, {"profile": t.profile, **game, "scenario": t.scenario}),
-        "LinearRows": (
-            hs.game.LinearRows,
-            {name: getattr(t.rows, name) for name in hs.game.LinearRows.__dataclass_fields__},
-        ),
-        "LinearRows.for_each_release": (hs.game.LinearRows.for_each_release, {"block": [[-1.0, 0.5]], "releases": 2}),
-        "Scenario": (
-            hs.Scenario,
-            {"target": (0,), "seen": (-1,), "release": (0,), "quality": (0,), "known": (0,)}
-            | {"causal": False, "every": 1},
-        ),
-        "Scenario.causal_groups": (hs.Scenario.present_future().causal_groups, {"inputs": np.array([[0, 1]])}),
-        "Scenario.in_between": (hs.Scenario.in_between, {"every": 2}),
-        "Scenario.past_present": (hs.Scenario.past_present, {"memory": 1, "protect": "place"}),
-        "Scenario.present_future": (hs.Scenario.present_future, {"planned": False}),
-        "Scenario.sporadic": (hs.Scenario.sporadic, {}),
-        "Trajectories": (
-            hs.model.Trajectories,
-            {"offsets": (0,), "sequences": np.array([[0]]), "probability": np.ones(1)},
-        ),
-        "Trajectories.at": (t.law.at, {"offsets": (0,)}),
-        "Trajectories.given": (t.law.given, {"exposed": {0: 0}, "table": HALF}),
-        "attack": (
-            hs.adversary.attack,
-            {"exposer": t.codebook, "profile": t.profile, "adversary": "window", "privacy": t.metric, "window": 1}
-            | {"believes": None}
-            | run,
-        ),
-        "beliefs": (hs.adversary.beliefs, {"codebook": t.codebook, "profile": t.profile, "exposed": [0, 1]}),
-        "best_guesses": (hs.adversary.best_guesses, {"game": t.game, "mechanism": t.mechanism}),
-        "check_traces": (hs.traces.check_traces, {"table": TRACES, "owner": "test"}),
-        "compare": (
-            hs.experiments.compare,
-            {"profile": t.profile, **game, "rivals": baselines.RIVALS[:1], "workers": 1} | run,
-        ),
-        "compare_people": (
-            hs.experiments.compare_people,
-            {"profiles": {"a": t.profile, "b": t.profile}, "pairs": [("hamming", "hamming")], "budget": 0.1}
-            | {"rivals": baselines.RIVALS[:1], "workers": 1}
-            | run,
-        ),
-        "correlation_aware_error": (
-            hs.adversary.correlation_aware_error,
-            {"profile": t.profile, "mechanism": t.mechanism, "privacy": t.metric},
-        ),
-        "design": (
-            hs.design,
-            {"profile": t.profile, "scenario": hs.Scenario.past_present(1), **game, "first_stages": 2}
-            | {"choice": "uninformative", "farsighted": None, "workers": 1, "progress": None},
-        ),
-        "distance": (hs.metrics.distance, {"regions": t.places}),
-        "distances": (hs.model.distances, {"regions": t.places}),
-        "evaluate": (
-            hs.evaluate,
-            {"codebook": t.codebook, "profile": t.profile, "beside": None, "believes": None} | run,
-        ),
-        "expected_error": (hs.adversary.expected_error, {"game": t.game, "mechanism": t.mechanism, "attack": HALF}),
-        "run_fleet": (
-            hs.fleet.run_fleet,
-            {"data": data, "out": folder / "out", "job": hs.fleet.Job(), "workers": 1, "engine": "joblib"}
-            | {"progress": None, "format": None, "columns": None, "accuracy": None, "one_person": False},
-        ),
-        "follow": (
-            hs.planning.follow,
-            {"game": t.repeated, "planner": t.planner, "accesses": 10, "walks": 2, "seed": 0, "progress": None},
-        ),
-        "from_function": (hs.metrics.from_function, {"function": lambda a, b: 0.0, "name": "x", "unit": "m"}),
-        "from_matrix": (hs.metrics.from_matrix, {"matrix": APART}),
-        "guess_distribution": (hs.adversary.guess_distribution, {"mechanism": t.mechanism, "attack": HALF}),
-        "hamming": (hs.metrics.hamming, {}),
-        "least_loss": (hs.solvers.least_loss, {"game": t.within, "tolerance": 1e-6}),
-        "load_plan": (hs.load_plan, {"path": plan, "profile": t.profile}),
-        "load_profile": (hs.load_profile, {"path": file}),
-        "map_page": (hs.maps.map_page, {"thing": t.codebook, "label": None} | under),
-        "maximum": (hs.metrics.maximum, {"metric": t.metric, "weights": [1.0]}),
-        "minimum": (hs.metrics.minimum, {"metric": t.metric, "weights": [1.0]}),
-        "plan": (
-            hs.plan,
-            {"game": t.profile, **game, "scenario": None, "outlook": "far-sighted", "mode": "trade-off"}
-            | {"discount": 0.5, "walks": 1, "seed": 0, "progress": None},
-        ),
-        "possible_trajectories": (hs.model.possible_trajectories, {"profile": t.profile, "offsets": (0,)}),
-        "prefer": (hs.solvers.prefer, {"solution": t.solution, "second": t.game, "tolerance": 1e-6, "start": None}),
-        "read_traces": (
-            hs.read_traces,
-            {"path": data, "format": "csv", "columns": {"time": "tracked_at"}, "accuracy": 200.0, "one_person": True},
-        ),
-        "reproduce": (
-            hs.experiments.reproduce,
-            many | {"regions": t.grid, "users": 1, "budgets": (0.2,), "compared": (0.2,), "step": "5min"},
-        ),
-        "robustness": (
-            hs.experiments.robustness,
-            many | {"regions": t.grid, "days": (1,), "attacked": 1, "step": "5min"},
-        ),
-        "save_plan": (hs.save_plan, {"game": t.repeated, "planner": t.planner, "path": plan}),
-        "save_profile": (hs.save_profile, {"profile": t.profile, "path": file}),
-        "sensitive": (hs.metrics.sensitive, {"metric": t.metric, "weights": {0: 2.0}}),
-        "solve": (
-            hs.solve,
-            {"game": t.game, "method": "auto", "progress": None, "start": None, "radius": None, "hardware": None}
-            | solving,
-        ),
-        "solve_worst_case": (hs.solvers.solve_worst_case, {"game": t.game} | solving),
-        "speed": (hs.metrics.speed, {"regions": t.places}),
-        "squared": (hs.metrics.squared, {"metric": t.metric}),
-        "study": (
-            hs.experiments.study,
-            many
-            | {
-                "regions": t.grid,
-                "users": 1,
-                "accesses": 10,
-                "privacy": "hamming",
-                "quality": "hamming",
-                "budgets": (0.2,),
-            }
-            | {"planners": ("plain", "far-sighted"), "expect": None, "step": "5min"},
-        ),
-        "synthetic_city": (hs.synthetic_city, {"people": 1, "days": 1, "seed": 0}),
-        "tolerant": (hs.metrics.tolerant, {"metric": t.metric, "tolerance": {0: 2.0}}),
-        "total": (hs.metrics.total, {"metric": t.metric, "weights": [1.0]}),
-        "trade_off": (
-            hs.trade_off,
-            {"game": t.game, "budgets": [0.1, 0.2], "tolerance": 1e-3, "breakpoints": False, "progress": None},
-        ),
-        "verify": (hs.verify, {"codebook": t.codebook, "progress": None}),
-        "baselines.DeltaLocationSet": (
-            baselines.DeltaLocationSet,
-            {"profile": t.profile, "epsilon": 1.0, "delta": 0.01},
-        ),
-        "baselines.DeltaLocationSet.after": (
-            t.delta.after,
-            {"state": t.delta.start(1), "exposed": one},
-        ),
-        "baselines.DeltaLocationSet.likely": (t.delta.likely, {"state": t.delta.start(1)}),
-        "baselines.DeltaLocationSet.noise_on": (t.delta.noise_on, {"chosen": np.array([True, True])}),
-        "baselines.DeltaLocationSet.start": (t.delta.start, {"sequences": 1}),
-        "baselines.DeltaLocationSet.tables": (t.delta.tables, {"state": t.delta.start(1)}),
-        "baselines.Predictive": (
-            baselines.Predictive,
-            {"points": points, "epsilon_noise": 1.0, "epsilon_test": 1.0, "threshold": 1.0},
-        ),
-        "baselines.Predictive.after": (t.predictive.after, {"state": t.predictive.start(1), "exposed": one}),
-        "baselines.Predictive.start": (t.predictive.start, {"sequences": 1}),
-        "baselines.Predictive.tables": (t.predictive.tables, {"state": t.predictive.start(1)}),
-        "baselines.Rival": (
-            baselines.Rival,
-            {"name": "x", "reference": "y", "dial": "z", "make": lambda s, n: None, "span": lambda s: (0.0, 1.0)},
-        ),
-        "baselines.Setting": (
-            baselines.Setting,
-            {"profile": t.profile, "privacy": t.metric, "quality": t.metric},
-        ),
-        "baselines.blahut_arimoto": (
-            baselines.blahut_arimoto,
-            {"prior": belief, "loss": APART, "slope": 1.0, "tolerance": 1e-6},
-        ),
-        "baselines.coin": (baselines.coin, {"game": t.game, "probability": 0.5}),
-        "baselines.constant": (baselines.constant, {"game": t.game}),
-        "baselines.draw_planar_laplace": (
-            baselines.draw_planar_laplace,
-            {"points": points, "epsilon": 1.0, "generator": generator},
-        ),
-        "baselines.exponential": (baselines.exponential, {"distances": APART, "epsilon": 1.0}),
-        "baselines.geo_indistinguishable_rows": (
-            baselines.geo_indistinguishable_rows,
-            {"distance": APART, "epsilon": 1.0, "releases": 2, "dilation": 1.0},
-        ),
-        "baselines.joint_optimum": (
-            baselines.joint_optimum,
-            {"setting": t.setting, "epsilon": 0.01, "budget": 1000.0, "dilation": 1.0},
-        ),
-        "baselines.optimal_geo_indistinguishable": (
-            baselines.optimal_geo_indistinguishable,
-            {"setting": t.setting, "epsilon": 0.01, "dilation": 1.0},
-        ),
-        "baselines.planar_laplace": (baselines.planar_laplace, {"points": points, "epsilon": 0.01}),
-        "baselines.predictive": (baselines.predictive, {"points": points, "noise": 50.0}),
-        "baselines.remapped": (baselines.remapped, {"mechanism": t.mechanism, "game": t.game}),
-        "baselines.spanner": (baselines.spanner, {"distance": APART, "dilation": 1.1}),
-        "baselines.truth": (baselines.truth, {"game": t.game}),
-        "baselines.uniform_squares": (baselines.uniform_squares, {"points": points, "half_side": 50.0}),
-        "baselines.with_distortion": (baselines.with_distortion, {"setting": t.setting, "epsilon": 0.01}),
-    } | place_calls(TRACES, t.grid, t.metric)
+    return (
+        {
+            "Alternatives": (
+                hs.game.Alternatives,
+                {"games": (t.game,), "objective": "average", "weights": np.array([1.0])},
+            ),
+            "Codebook": (hs.Codebook, {name: getattr(t.codebook, name) for name in hs.Codebook.__dataclass_fields__}),
+            "Codebook.after": (t.codebook.after, {"stage": 0, "gap": 1}),
+            "Codebook.load": (hs.Codebook.load, {"path": book}),
+            "Codebook.map": (t.codebook.map, under),
+            "Codebook.metric_document": (t.codebook.metric_document, {"role": "privacy"}),
+            "Codebook.occasion": (t.codebook.occasion, {"stage": 0}),
+            "Codebook.plot": (t.codebook.plot, {"ax": None}),
+            "Codebook.save": (t.codebook.save, {"path": book}),
+            "Codebook.simulate": (
+                t.codebook.simulate,
+                {"walks": walks, "words": lambda n: np.zeros(n, np.uint64)},
+            ),
+            "Codebook.stage_at": (t.codebook.stage_at, {"access": 0}),
+            "Codebook.worths": (t.codebook.worths, {}),
+            "Device": (hs.Device, {"codebook": t.codebook, "state": folder / "state"}),
+            "Device.draw": (device.draw, {"stage": 0, "position": 0, "seen": (), "known": (0,)}),
+            "Device.expose": (device.expose, here | {"ahead": ()}),
+            "Device.simulate": (device.simulate, {"walks": walks}),
+            "Game": (
+                hs.Game,
+                {
+                    "error": APART / 2,
+                    "cost": APART / 2,
+                    "budget": 0.1,
+                    "rows": t.rows,
+                    "mass": belief,
+                    "units": ("", ""),
+                }
+                | dict.fromkeys(("guesses", "inputs", "releases"), np.array([[0], [1]])),
+            ),
+            "Game.from_prior": (
+                hs.Game.from_prior,
+                {"prior": belief, "privacy": APART, "quality": APART, "budget": 0.1},
+            ),
+            "Game.from_scenario": (
+                hs.Game.from_scenario,
+                {"profile": t.profile, "scenario": t.scenario, **game, "distribution": t.law, "seen": ()},
+            ),
+            "Game.with_budget": (t.game.with_budget, {"budget": 0.2}),
+            "Grid": (
+                hs.Grid,
+                {"south": 0.0, "north": 1.0, "west": 0.0, "east": 1.0, "rows": 2, "columns": 2, "kept": (0, 1)},
+            ),
+            "Grid.covering": (hs.Grid.covering, {"traces": TRACES, "rows": 2, "columns": 2}),
+            "Grid.keep": (t.grid.keep, {"places": [0]}),
+            "Grid.locate": (t.grid.locate, point),
+            "Grid.nearest": (t.grid.nearest, point),
+            "Hexagons": (hs.Hexagons, {"cells": ("881f1d4887fffff",)}),
+            "Hexagons.around": (hs.Hexagons.around, point | {"resolution": 8}),
+            "Hexagons.covering": (hs.Hexagons.covering, {"traces": TRACES, "resolution": 5}),
+            "Hexagons.keep": (hs.Hexagons(("881f1d4887fffff",)).keep, {"places": [0]}),
+            "Hexagons.locate": (hs.Hexagons(("881f1d4887fffff",)).locate, point),
+            "Hexagons.nearest": (hs.Hexagons(("881f1d4887fffff",)).nearest, point),
+            "Job": (
+                hs.fleet.Job,
+                {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min", "memory": 1}
+                | {"cell": None, "h3": None, "places": None, "about": None}
+                | {"privacy": ("hamming",), "quality": "squared", "budgets": ("20%",), "sensitive": ()},
+            ),
+            "MarkovProfile": (
+                hs.MarkovProfile,
+                {name: getattr(t.profile, name) for name in hs.MarkovProfile.__dataclass_fields__},
+            ),
+            "MarkovProfile.fit": (
+                hs.MarkovProfile.fit,
+                {"traces": TRACES, "regions": t.grid, "step": "5min", "order": 1, "close": True, "smoothing": 0.0}
+                | {"keep_places": True},
+            ),
+            "MarkovProfile.following": (t.profile.following, {"past": np.array([[0]]), "time": 1}),
+            "MarkovProfile.from_matrix": (
+                hs.MarkovProfile.from_matrix,
+                {"matrix": HALF, "regions": t.places, "step": "5min"},
+            ),
+            "MarkovProfile.map": (t.profile.map, under),
+            "MarkovProfile.plot": (t.profile.plot, {"ax": None}),
+            "MarkovProfile.probability": (t.profile.probability, {"sequence": (0, 1)}),
+            "MarkovProfile.sample": (t.profile.sample, {"steps": 2, "count": 1, "seed": 0}),
+            "Mechanism": (
+                hs.Mechanism,
+                {"distributions": HALF} | dict.fromkeys(("inputs", "releases"), np.array([[0], [1]])),
+            ),
+            "Metric": (
+                hs.Metric,
+                {"name": "x", "unit": "m", "between": t.metric.between, "looks_back": False, "recipe": None},
+            ),
+            "PeriodicProfile": (
+                hs.PeriodicProfile,
+                {name: getattr(t.periodic, name) for name in hs.PeriodicProfile.__dataclass_fields__},
+            ),
+            "PeriodicProfile.at": (t.periodic.at, {"time": "08:00"}),
+            "PeriodicProfile.fit": (
+                hs.PeriodicProfile.fit,
+                {"traces": TRACES, "regions": t.grid, "step": "5min", "slots": 2, "weight": 1.0},
+            ),
+            "PeriodicProfile.following": (t.periodic.following, {"past": np.array([[0]]), "time": 1}),
+            "PeriodicProfile.distribution_at": (t.periodic.distribution_at, {"time": 1}),
+            "PeriodicProfile.map": (t.periodic.map, under),
+            "PeriodicProfile.plot": (t.periodic.plot, {"ax": None}),
+            "PeriodicProfile.probability": (t.periodic.probability, {"sequence": (0, 1)}),
+            "PeriodicProfile.sample": (t.periodic.sample, {"steps": 2, "count": 1, "seed": 0}),
+            "Places": (hs.Places, {"latitudes": [46.52, 46.53], "longitudes": [6.57, 6.58], "names": ("a", "b")}),
+            "Places.keep": (t.places.keep, {"places": [0]}),
+            "Places.locate": (t.places.locate, point),
+            "Places.nearest": (t.places.nearest, point),
+            "Planner": (hs.Planner, {name: getattr(t.planner, name) for name in hs.Planner.__dataclass_fields__}),
+            "Planner.checked": (t.planner.checked, {"game": t.repeated}),
+            "Planner.map": (t.planner.map, {"game": t.repeated} | under),
+            "Planner.proved": (t.planner.proved, {"game": t.repeated, "proof": t.planner.proof}),
+            "Planner.value": (t.planner.value, {"belief": belief}),
+            "LinearRows": (
+                hs.game.LinearRows,
+                {name: getattr(t.rows, name) for name in hs.game.LinearRows.__dataclass_fields__},
+            ),
+            "LinearRows.for_each_release": (
+                hs.game.LinearRows.for_each_release,
+                {"block": [[-1.0, 0.5]], "releases": 2},
+            ),
+            "Scenario": (
+                hs.Scenario,
+                {"target": (0,), "seen": (-1,), "release": (0,), "quality": (0,), "known": (0,)}
+                | {"causal": False, "every": 1},
+            ),
+            "Scenario.causal_groups": (hs.Scenario.present_future().causal_groups, {"inputs": np.array([[0, 1]])}),
+            "Scenario.in_between": (hs.Scenario.in_between, {"every": 2}),
+            "Scenario.past_present": (hs.Scenario.past_present, {"memory": 1, "protect": "place"}),
+            "Scenario.present_future": (hs.Scenario.present_future, {"planned": False}),
+            "Scenario.sporadic": (hs.Scenario.sporadic, {}),
+            "Trajectories": (
+                hs.model.Trajectories,
+                {"offsets": (0,), "sequences": np.array([[0]]), "probability": np.ones(1)},
+            ),
+            "Trajectories.at": (t.law.at, {"offsets": (0,)}),
+            "Trajectories.given": (t.law.given, {"exposed": {0: 0}, "table": HALF}),
+            "attack": (
+                hs.adversary.attack,
+                {"exposer": t.codebook, "profile": t.profile, "adversary": "window", "privacy": t.metric, "window": 1}
+                | {"believes": None}
+                | run,
+            ),
+            "beliefs": (hs.adversary.beliefs, {"codebook": t.codebook, "profile": t.profile, "exposed": [0, 1]}),
+            "best_guesses": (hs.adversary.best_guesses, {"game": t.game, "mechanism": t.mechanism}),
+            "check_traces": (hs.traces.check_traces, {"table": TRACES, "owner": "test"}),
+            "compare": (
+                hs.experiments.compare,
+                {"profile": t.profile, **game, "rivals": baselines.RIVALS[:1], "workers": 1} | run,
+            ),
+            "compare_people": (
+                hs.experiments.compare_people,
+                {"profiles": {"a": t.profile, "b": t.profile}, "pairs": [("hamming", "hamming")], "budget": 0.1}
+                | {"rivals": baselines.RIVALS[:1], "workers": 1}
+                | run,
+            ),
+            "correlation_aware_error": (
+                hs.adversary.correlation_aware_error,
+                {"profile": t.profile, "mechanism": t.mechanism, "privacy": t.metric},
+            ),
+            "design": (
+                hs.design,
+                {"profile": t.profile, "scenario": hs.Scenario.past_present(1), **game, "first_stages": 2}
+                | {"choice": "uninformative", "farsighted": None, "workers": 1, "progress": None},
+            ),
+            "distance": (hs.metrics.distance, {"regions": t.places}),
+            "distances": (hs.model.distances, {"regions": t.places}),
+            "evaluate": (
+                hs.evaluate,
+                {"codebook": t.codebook, "profile": t.profile, "beside": None, "believes": None} | run,
+            ),
+            "expected_error": (hs.adversary.expected_error, {"game": t.game, "mechanism": t.mechanism, "attack": HALF}),
+            "run_fleet": (
+                hs.fleet.run_fleet,
+                {"data": data, "out": folder / "out", "job": hs.fleet.Job(), "workers": 1, "engine": "joblib"}
+                | {"progress": None, "format": None, "columns": None, "accuracy": None, "one_person": False},
+            ),
+            "follow": (
+                hs.planning.follow,
+                {"game": t.repeated, "planner": t.planner, "accesses": 10, "walks": 2, "seed": 0, "progress": None},
+            ),
+            "from_function": (hs.metrics.from_function, {"function": lambda a, b: 0.0, "name": "x", "unit": "m"}),
+            "from_matrix": (hs.metrics.from_matrix, {"matrix": APART}),
+            "guess_distribution": (hs.adversary.guess_distribution, {"mechanism": t.mechanism, "attack": HALF}),
+            "hamming": (hs.metrics.hamming, {}),
+            "least_loss": (hs.solvers.least_loss, {"game": t.within, "tolerance": 1e-6}),
+            "load_plan": (hs.load_plan, {"path": plan, "profile": t.profile}),
+            "load_profile": (hs.load_profile, {"path": file}),
+            "map_page": (hs.maps.map_page, {"thing": t.codebook, "label": None} | under),
+            "maximum": (hs.metrics.maximum, {"metric": t.metric, "weights": [1.0]}),
+            "minimum": (hs.metrics.minimum, {"metric": t.metric, "weights": [1.0]}),
+            "plan": (
+                hs.plan,
+                {"game": t.profile, **game, "scenario": None, "outlook": "far-sighted", "mode": "trade-off"}
+                | {"discount": 0.5, "walks": 1, "seed": 0, "progress": None},
+            ),
+            "possible_trajectories": (hs.model.possible_trajectories, {"profile": t.profile, "offsets": (0,)}),
+            "prefer": (hs.solvers.prefer, {"solution": t.solution, "second": t.game, "tolerance": 1e-6, "start": None}),
+            "read_traces": (
+                hs.read_traces,
+                {
+                    "path": data,
+                    "format": "csv",
+                    "columns": {"time": "tracked_at"},
+                    "accuracy": 200.0,
+                    "one_person": True,
+                },
+            ),
+            "reproduce": (
+                hs.experiments.reproduce,
+                many | {"regions": t.grid, "users": 1, "budgets": (0.2,), "compared": (0.2,), "step": "5min"},
+            ),
+            "robustness": (
+                hs.experiments.robustness,
+                many | {"regions": t.grid, "days": (1,), "attacked": 1, "step": "5min"},
+            ),
+            "save_plan": (hs.save_plan, {"game": t.repeated, "planner": t.planner, "path": plan}),
+            "save_profile": (hs.save_profile, {"profile": t.profile, "path": file}),
+            "sensitive": (hs.metrics.sensitive, {"metric": t.metric, "weights": {0: 2.0}}),
+            "solve": (
+                hs.solve,
+                {"game": t.game, "method": "auto", "progress": None, "start": None, "radius": None, "hardware": None}
+                | solving,
+            ),
+            "solve_worst_case": (hs.solvers.solve_worst_case, {"game": t.game} | solving),
+            "speed": (hs.metrics.speed, {"regions": t.places}),
+            "squared": (hs.metrics.squared, {"metric": t.metric}),
+            "study": (
+                hs.experiments.study,
+                many
+                | {
+                    "regions": t.grid,
+                    "users": 1,
+                    "accesses": 10,
+                    "privacy": "hamming",
+                    "quality": "hamming",
+                    "budgets": (0.2,),
+                }
+                | {"planners": ("plain", "far-sighted"), "expect": None, "step": "5min"},
+            ),
+            "synthetic_city": (hs.synthetic_city, {"people": 1, "days": 1, "seed": 0}),
+            "tolerant": (hs.metrics.tolerant, {"metric": t.metric, "tolerance": {0: 2.0}}),
+            "total": (hs.metrics.total, {"metric": t.metric, "weights": [1.0]}),
+            "trade_off": (
+                hs.trade_off,
+                {"game": t.game, "budgets": [0.1, 0.2], "tolerance": 1e-3, "breakpoints": False, "progress": None},
+            ),
+            "verify": (hs.verify, {"codebook": t.codebook, "progress": None}),
+            "baselines.DeltaLocationSet": (
+                baselines.DeltaLocationSet,
+                {"profile": t.profile, "epsilon": 1.0, "delta": 0.01},
+            ),
+            "baselines.DeltaLocationSet.after": (
+                t.delta.after,
+                {"state": t.delta.start(1), "exposed": one},
+            ),
+            "baselines.DeltaLocationSet.likely": (t.delta.likely, {"state": t.delta.start(1)}),
+            "baselines.DeltaLocationSet.noise_on": (t.delta.noise_on, {"chosen": np.array([True, True])}),
+            "baselines.DeltaLocationSet.start": (t.delta.start, {"sequences": 1}),
+            "baselines.DeltaLocationSet.tables": (t.delta.tables, {"state": t.delta.start(1)}),
+            "baselines.Predictive": (
+                baselines.Predictive,
+                {"points": points, "epsilon_noise": 1.0, "epsilon_test": 1.0, "threshold": 1.0},
+            ),
+            "baselines.Predictive.after": (t.predictive.after, {"state": t.predictive.start(1), "exposed": one}),
+            "baselines.Predictive.start": (t.predictive.start, {"sequences": 1}),
+            "baselines.Predictive.tables": (t.predictive.tables, {"state": t.predictive.start(1)}),
+            "baselines.Rival": (
+                baselines.Rival,
+                {"name": "x", "reference": "y", "dial": "z", "make": lambda s, n: None, "span": lambda s: (0.0, 1.0)},
+            ),
+            "baselines.Setting": (
+                baselines.Setting,
+                {"profile": t.profile, "privacy": t.metric, "quality": t.metric},
+            ),
+            "baselines.blahut_arimoto": (
+                baselines.blahut_arimoto,
+                {"prior": belief, "loss": APART, "slope": 1.0, "tolerance": 1e-6},
+            ),
+            "baselines.coin": (baselines.coin, {"game": t.game, "probability": 0.5}),
+            "baselines.constant": (baselines.constant, {"game": t.game}),
+            "baselines.draw_planar_laplace": (
+                baselines.draw_planar_laplace,
+                {"points": points, "epsilon": 1.0, "generator": generator},
+            ),
+            "baselines.exponential": (baselines.exponential, {"distances": APART, "epsilon": 1.0}),
+            "baselines.geo_indistinguishable_rows": (
+                baselines.geo_indistinguishable_rows,
+                {"distance": APART, "epsilon": 1.0, "releases": 2, "dilation": 1.0},
+            ),
+            "baselines.joint_optimum": (
+                baselines.joint_optimum,
+                {"setting": t.setting, "epsilon": 0.01, "budget": 1000.0, "dilation": 1.0},
+            ),
+            "baselines.optimal_geo_indistinguishable": (
+                baselines.optimal_geo_indistinguishable,
+                {"setting": t.setting, "epsilon": 0.01, "dilation": 1.0},
+            ),
+            "baselines.planar_laplace": (baselines.planar_laplace, {"points": points, "epsilon": 0.01}),
+            "baselines.predictive": (baselines.predictive, {"points": points, "noise": 50.0}),
+            "baselines.remapped": (baselines.remapped, {"mechanism": t.mechanism, "game": t.game}),
+            "baselines.spanner": (baselines.spanner, {"distance": APART, "dilation": 1.1}),
+            "baselines.truth": (baselines.truth, {"game": t.game}),
+            "baselines.uniform_squares": (baselines.uniform_squares, {"points": points, "half_side": 50.0}),
+            "baselines.with_distortion": (baselines.with_distortion, {"setting": t.setting, "epsilon": 0.01}),
+        }
+        | place_calls(TRACES, t.grid, t.metric)
+        | belief_calls(t.repeated, t.planner, folder)
+    )
 
 
 def public():

@@ -1,3 +1,4 @@
+from .label import Estimate as Estimate
 from .label import Label as Label
 from .label import evaluate as evaluate
 from .one_shot import best_guesses as best_guesses
@@ -10,6 +11,7 @@ from .through_time import beliefs as beliefs
 
 __all__ = [
     "Adversary",
+    "Estimate",
     "Label",
     "attack",
     "beliefs",

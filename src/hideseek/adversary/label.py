@@ -27,7 +27,7 @@ from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
 from hideseek.util.display import html_table
-from hideseek.util.estimates import Estimate
+from hideseek.util.estimates import Estimate as Estimate  # public, next to the label that is made of them
 from hideseek.util.on_map import mapped
 from hideseek.util.progress import Advance
 from hideseek.util.units import amount

@@ -46,8 +46,9 @@ class BeliefChain:
     wait: FloatArray
     row: int  # how many of the known places are the current one and those right before it
 
-    def belief(self, belief: npt.ArrayLike, owner: str = "BeliefChain") -> FloatArray:
+    def belief(self, belief: npt.ArrayLike, owner: str = "") -> FloatArray:
         """A distribution over the states, checked."""
+        owner = owner or type(self).__name__
         checked = distribution(belief, "belief", owner)
         if len(checked) != len(self.states):
             rule = f"a distribution over the {len(self.states)} states"
@@ -65,22 +66,24 @@ class BeliefChain:
         >>> chain.learned(np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.6, 0.4]]), release=1)
         array([0.2, 0.8])
         """
-        shaped(table, (len(self.states), None), "table", "BeliefChain.learned")
-        whole_number(release, "release", "BeliefChain.learned", 0, table.shape[1] - 1)
-        weight = self.belief(belief) * table[:, release]
+        owner = f"{type(self).__name__}.learned"
+        shaped(table, (len(self.states), None), "table", owner)
+        whole_number(release, "release", owner, 0, table.shape[1] - 1)
+        weight = self.belief(belief, owner) * table[:, release]
         probability = weight.sum()
         if not probability > 0:
-            raise broken_rule("release", "BeliefChain", "one that the table can produce at this belief", release)
+            raise broken_rule("release", owner, "one that the table can produce at this belief", release)
         return np.asarray(weight / probability)
 
     def later(self, belief: npt.ArrayLike, *, steps: int | None = None) -> FloatArray:
         """The belief so many steps after an access (by default at the next one), when nothing more is exposed."""
-        before = self.belief(belief)
-        steps = self.every if steps is None else whole_number(steps, "steps", "BeliefChain.later", least=self.every)
+        owner = f"{type(self).__name__}.later"
+        before = self.belief(belief, owner)
+        steps = self.every if steps is None else whole_number(steps, "steps", owner, least=self.every)
         after = before @ self.moves
         if steps > self.every:
             window, first = self._windows
-            settled = np.bincount(window, before, minlength=len(first))
+            settled = np.bincount(window, before, minlength=len(first)).astype(np.float64)
             after = waited(settled, self.wait, steps - self.every) @ self.moves[first]
         return np.asarray(after / after.sum())
 
@@ -101,7 +104,7 @@ class BeliefChain:
         >>> chain.cut(np.array([[1.0, 0.0], [1.0, 0.0]]), price=0.0)  # always guess 0
         array([0., 1.])
         """
-        shaped(attack, (self.cost.shape[1], len(self.error)), "attack", "BeliefChain.cut")
+        shaped(attack, (self.cost.shape[1], len(self.error)), "attack", f"{type(self).__name__}.cut")
         return np.asarray(price * self.budget + (self.error.T @ attack.T - price * self.cost).max(axis=1))
 
     @property

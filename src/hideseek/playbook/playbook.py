@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from hideseek.codebook.weights import Table
-from hideseek.errors import CodebookError, PlaybookError
+from hideseek.errors import CodebookError, PlaybookError, broken_rule
 from hideseek.model.belief_chain import BeliefChain
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
@@ -36,8 +36,8 @@ from hideseek.storage.regions_document import RegionsDocument, regions_document
 from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind
 from hideseek.util.arrays import FloatArray, IntArray, frozen
 from hideseek.util.boundary import checked
+from hideseek.util.checks import scalar
 from hideseek.util.display import html_table
-from hideseek.util.on_map import OnMap
 from hideseek.util.time_steps import checked_step
 from hideseek.util.units import amount
 
@@ -77,7 +77,7 @@ PLAYBOOK = FileKind("playbook", 1, _Document, PlaybookError)
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Playbook(BeliefChain, OnMap):
+class Playbook(BeliefChain):
     """Tables for the beliefs that come up: made by :func:`hideseek.make_playbook`, used by a ``PlaybookDevice``.
 
     ``tables`` [table, state, release] are in whole weights, each made for one of the ``anchors`` [table, state]: a
@@ -120,9 +120,13 @@ class Playbook(BeliefChain, OnMap):
         BudgetError
             If no release keeps the budget without the columns that are not known.
         """
-        known = list(range(self.states.shape[1])) if columns is None else list(columns)
-        group = None if len(known) == self.states.shape[1] else grouped(self, known)[2]
-        return BeliefTable.of(self, belief, known, self.chooser.choose(belief, group, floor))
+        owner, width = "Playbook.play", self.states.shape[1]
+        believed, least = self.belief(belief, owner), scalar(floor, "floor", owner)
+        known = list(range(width)) if columns is None else list(columns)
+        if not known or known != sorted(set(known) & set(range(width))):
+            raise broken_rule("columns", owner, f"some of the numbers from 0 to {width - 1}, in order", known)
+        group = None if len(known) == width else grouped(self, known)[2]
+        return BeliefTable.of(self, believed, known, self.chooser.choose(believed, group, least))
 
     @cached_property
     def chooser(self) -> Chooser:
