@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,6 +50,12 @@ Budgets = Annotated[
     typer.Option(metavar="AMOUNT", help=f"Expected loss allowed per access: {BUDGET}; may be given several times."),
 ]
 OTHERS = "Each reveals where its user goes and how: keep them as private as traces."
+
+
+def tell_notes(notes: Iterable[str], kind: str = "note:") -> None:
+    """Print what is worth knowing, or speaks against what was found, apart from it."""
+    for words in notes:
+        note((kind, "bold yellow"), f" {words}")
 
 
 @commands.command("reproduce", epilog="Example: hideseek reproduce cabspotting/ --users 10 --out paper")
@@ -179,6 +186,7 @@ def compare_many(
     with bar("comparing") as advance:
         found = compare_people(chosen, pairs=[pair], budget=budget, progress=advance, **options)
     files = write_pages(found, people.who, folder)
+    tell_notes(found.notes)
     if as_json:
         print_json(facts_of(found) | {"files": {name: str(path) for name, path in files.items()}})
         return
@@ -220,6 +228,7 @@ def compare_one(
     with bar("comparing") as advance:
         found = compare(profile, privacy=d_p, quality=d_q, budget=allowed, progress=advance, **options)
     files = write_pages(found, named(d_p), named(d_q), d_p.unit, folder)
+    tell_notes(found.notes)
     if as_json:
         print_json(facts_of(found) | {"files": {name: str(path) for name, path in files.items()}})
         return
@@ -340,9 +349,8 @@ def fleet_command(
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise
-    told = {"note:": found.notes, "warning:": fleet_warnings(found)}
-    for kind, words in ((kind, one) for kind, several in told.items() for one in several):
-        note((kind, "bold yellow"), f" {words}")
+    tell_notes(found.notes)
+    tell_notes(fleet_warnings(found), "warning:")
     if as_json:
         print_json(asdict(found) | {"assumption": ASSUMPTION})
     else:
