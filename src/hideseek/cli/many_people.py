@@ -312,14 +312,16 @@ def fleet_command(
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
     budget: Budgets = ["20%"],
-    memory: Annotated[int, NUMBER(help="Releases that the adversary remembers.")] = 1,
+    memory: Annotated[
+        int | None, NUMBER(help="Make codebooks that remember so many releases; without it, playbooks.")
+    ] = None,
     workers: Workers = None,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="What works: joblib (processes of this machine) or dask://HOST:PORT.")
     ] = "joblib",
     as_json: AsJson = False,
 ) -> None:
-    """Design a codebook for every user in a data set, and write one table of labels.
+    """Make a playbook for every user in a data set, and write one table of labels.
 
     The same command continues an interrupted run. A user whose data cannot be used has a row with the reason; the exit
     status is 1 if nobody could be protected.
@@ -355,7 +357,11 @@ def fleet_command(
         print_json(asdict(found) | {"assumption": ASSUMPTION})
     else:
         print_table(f"A fleet of {found.users} users", ("", ""), fleet_words(found))
-        say("The labels: ", (found.labels, "bold"), f"; the codebooks lie beside them. {OTHERS}")
+        say(
+            "The labels: ",
+            (found.labels, "bold"),
+            f"; the {'playbooks' if memory is None else 'codebooks'} lie beside them. {OTHERS}",
+        )
         say(ASSUMPTION)
-    if not found.codebooks:
+    if not found.codebooks + found.playbooks:
         raise typer.Exit(1)
