@@ -19,13 +19,15 @@ from hideseek import MarkovProfile, evaluate, synthetic_city
 from hideseek.codebook.codebook import codebook_from
 from hideseek.fleet.job import Job, designed
 from hideseek.fleet.run import run_fleet
+from hideseek.metrics import distance, squared
+from hideseek.model.profile import regions_of
 from hideseek.traces.city import BOX
 from hideseek.traces.user_store import ROW, spooled
 from hideseek.util.private_files import write_privately
 
 DAYS = 7
-CITY = Job(grid=(8, 8), box=BOX, privacy=("hamming", "euclid"), budgets=("20%", "50%"))
-CABS = Job(grid=(2, 6), privacy=("hamming", "euclid"), budgets=("10%", "20%", "30%", "40%", "50%"))
+CITY = Job(grid=(8, 8), box=BOX, memory=1, privacy=("hamming", "euclid"), budgets=("20%", "50%"))
+CABS = Job(grid=(2, 6), memory=1, privacy=("hamming", "euclid"), budgets=("10%", "20%", "30%", "40%", "50%"))
 
 
 def city_fleet(people: int) -> Facts:
@@ -97,8 +99,9 @@ def person(places: int, memory: int = 1) -> Facts:
     """One design (Euclid, 20 % of saturation), part by part; and how much of it is HiGHS."""
     traces = synthetic_city(1, days=DAYS)
     profile = walker(places)
+    metric = distance(regions_of(profile))
     with clocked(highspy.Highs, "run") as solver, TemporaryDirectory() as folder:
-        design, content = clock(lambda: designed(profile, replace(CITY, memory=memory), "euclid", "20%"))
+        design, content = clock(lambda: designed(profile, memory, metric, squared(metric), "20%"))
         verify, codebook = clock(lambda: codebook_from(memoryview(content)))
         write, _ = clock(lambda: write_privately(Path(folder) / "book", content))
     judge, _ = clock(lambda: evaluate(codebook, profile))

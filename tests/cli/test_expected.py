@@ -70,7 +70,13 @@ def test_what_protects_more_is_expected_to_take_longer():
     of = Scenario.past_present
     ordered = [of(1), of(1, protect="way"), Scenario.in_between(2), Scenario.in_between(3)]
     for places in (16, 20, 40):
-        times = [expected.design_seconds(places, one, gaps=1) for one in ordered]
+        times = [expected.design_seconds(places, one) for one in ordered]
         assert times == sorted(set(times))
-        assert expected.design_seconds(places, of(2, protect="way"), gaps=1) > times[1]
-        assert expected.design_seconds(places, of(1), gaps=3) == 3 * times[0]
+        assert expected.design_seconds(places, of(2, protect="way")) > times[1]
+
+
+def test_a_comparison_takes_longer_than_all_that_is_designed_and_planned_for_it():
+    """Two codebooks, and a live planner and a playbook that take as long as several more."""
+    for places in (30, 60, 90):
+        alone = expected.design_seconds(places, Scenario.past_present(1))
+        assert expected.comparison_seconds(places, accesses=50, walks=200) > 8 * alone

@@ -29,6 +29,8 @@ def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
         "20%",
         "--budget",
         "0.3 km",
+        "--memory",
+        1,
         "--workers",
         2,
         "--json",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,7 @@ def test_every_person_has_the_comparison_that_one_alone_has(found):
 
 def test_means_and_intervals_are_those_over_people(found):
     frame = found.to_frame()
-    assert len(found.means) == 2 * 8  # three of ours, two rivals, the sporadic optimum, and the ends
+    assert len(found.means) == 2 * 9  # four of ours, two rivals, the sporadic optimum, and the ends
     for row in found.means:
         own = frame[
             (frame["mechanism"] == row.mechanism)
@@ -67,10 +68,20 @@ def test_the_pages_hold_every_mean(found, tmp_path):
     assert "Means over 3 friends" in report
     for pair, table in tables_of(found).items():
         assert f"Privacy {pair[0]}, quality {pair[1]}" in report
-        assert len(table.rows) == 8
-    assert len(pd.read_csv(files["means"])) == 16
-    assert len(pd.read_csv(files["table"])) == 48
-    assert len(facts_of(found)["means"]) == 16
+        assert len(table.rows) == 9
+    assert len(pd.read_csv(files["means"])) == 18
+    assert len(pd.read_csv(files["table"])) == 54
+    assert len(facts_of(found)["means"]) == 18
+
+
+def test_what_some_people_lack_has_no_mean_and_that_is_told(found, tmp_path):
+    assert not found.notes
+    some = PEOPLE | {"user 1": replace(PEOPLE["user 1"], regions=None)}
+    lacking = compare_people(some, pairs=PAIRS[1:], budget="20%", **(RUN | {"rivals": ()}))
+    assert "playbook" not in {row.mechanism for row in lacking.means}
+    told = "Without a mean under hamming/hamming: playbook, which 1 of 3 people lack."
+    assert lacking.notes == facts_of(lacking)["notes"] == (told,)
+    assert told in write_pages(lacking, "friends", tmp_path)["report"].read_text()
 
 
 def test_one_person_or_no_metric_is_refused():
@@ -89,12 +100,12 @@ def test_the_command_compares_on_many_people(run, tmp_path, monkeypatch):
     assert status == 0, err
     told = json.loads(out)
     assert {row["people"] for row in told["means"]} == {2}
-    assert {"live planner", "codebook, far-sighted"} <= {row["mechanism"] for row in told["means"]}
+    assert {"live planner", "playbook", "codebook, far-sighted"} <= {row["mechanism"] for row in told["means"]}
     status, out, err = run("compare", *words)
     assert status == 0, err
     assert "on average over 2 synthetic people" in " ".join(out.split())
     assert run("inspect", "many/comparison.csv")[0] == 0
-    for wrong, match in ((("compare",), "--users"), (("compare", *words, "--sensitive", "home=1,2"), "'sensitive'")):
+    for wrong, match in ((("compare",), "--users"), (("compare", *words, "--sensitive", "home=1,2"), "--sensitive")):
         status, _, err = run(*wrong)
         assert status
         assert match in err

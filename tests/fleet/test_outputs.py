@@ -90,8 +90,8 @@ def test_who_lacks_anything_that_was_written_is_not_finished(tmp_path, monkeypat
     own = outputs.Outputs(tmp_path, JOB)
 
     def finish(user):
-        row = FleetRow(user=user, fixes=1, privacy_metric="hamming", asked="20%", bytes=3)
-        own.finish(user, "digest", [(row, b"abc")])
+        row = FleetRow(user=user, fixes=1, privacy_metric="hamming", asked="20%")
+        own.finish(user, "digest", [(row, {"codebook": b"abc"})])
 
     def finished():
         return "".join(mark.user for mark in own.marks("abcdef"))
@@ -99,7 +99,7 @@ def test_who_lacks_anything_that_was_written_is_not_finished(tmp_path, monkeypat
     for user in "abcde":
         finish(user)
     assert finished() == "".join(own.assemble("abcde")["user"].to_pylist()) == "abcde"
-    (tmp_path / outputs.codebook_name("a", "hamming", "20%")).write_bytes(b"ab")
+    (tmp_path / outputs.made_name("codebook", "a", "hamming", "20%")).write_bytes(b"ab")
     (tmp_path / outputs.mark_name("b")).write_bytes((tmp_path / outputs.mark_name("c")).read_bytes())
     monkeypatch.setattr(Folder, "write", None)
     with pytest.raises(TypeError):  # as if killed before anything is written
@@ -109,6 +109,7 @@ def test_who_lacks_anything_that_was_written_is_not_finished(tmp_path, monkeypat
 
 def test_what_a_killed_run_left_half_written_goes_and_nothing_else(tmp_path):
     left = [".fleet.json.a1_b2c3d", "done/.ann.json.12345678", "codebooks/hamming-20%/.ann.hideseek.abcdefgh"]
+    left += ["plans/hamming-20%/.ann.plan.12345678", "playbooks/hamming-20%/.ann.playbook.12345678"]
     left += [f"{name}.hideseek-tmp" for name in left]
     others = [".bashrc", ".env.production", "notes/.hidden.json.12345678", "done/.keep", "codebooks/.gitignore"]
     for name in left + others:

@@ -29,13 +29,18 @@ from hideseek.fleet.folder import Folder
 from hideseek.fleet.job import FleetRow
 from tests.support.fleets import CITY, JOB, WORDS, Slow, assert_same, dies_always, dies_once, labels_of
 
+RATE = {"place": "string", "share": "double", "there": "double", "elsewhere": "double"}
+
 
 def test_the_columns_are_these_whatever_the_users(undisturbed):
     table = parquet.read_table(undisturbed / "labels.parquet")
     assert table.column_names == list(FleetRow.__struct_fields__)
-    kinds = {"string": str, "int64": int, "double": float, "bool": bool}
+    kinds = {"string": "str", "int64": "int", "double": "float", "bool": "bool"}
+    rates = f"list<element: struct<{', '.join(f'{name}: ' + kind for name, kind in RATE.items())}>>"
     for field in table.schema:
-        assert str(kinds[str(field.type)].__name__) in str(FleetRow.__annotations__[field.name]), field.name
+        assert (kinds | {rates: "list[HitRate]"})[str(field.type)] in str(FleetRow.__annotations__[field.name]), (
+            field.name
+        )
 
 
 def test_results_are_their_owners_only_and_codebooks_can_be_loaded(undisturbed):
@@ -79,7 +84,7 @@ def test_nothing_finished_is_done_again_and_what_is_missing_is(city, undisturbed
 TELLING = """
 import sys
 from hideseek.fleet import Job, run_fleet
-job = Job(grid=(1, 2), privacy=("hamming",))
+job = Job(grid=(1, 2), privacy=("hamming",), memory=1)
 run_fleet(*sys.argv[1:], job=job, workers=2, progress=lambda *far: print(*far, flush=True))
 """
 
@@ -184,7 +189,7 @@ def test_unusable_users_are_listed_with_a_reason_that_tells_no_place(tmp_path):
     found = run_fleet(folder, tmp_path / "out", job=BOXED, workers=1)
     table = labels_of(tmp_path / "out")
     assert list(table.index) == sorted([*HOSTILE, "good"])
-    assert (found.users, found.unusable, found.codebooks) == (8, 7, 1)
+    assert (found.users, found.unusable, found.playbooks) == (8, 7, 1)
     for name, (_, reason) in HOSTILE.items():
         assert reason in table.loc[name, "reason"]
         numbers = table.loc[name].drop(["reason", "fixes", "seconds"])
@@ -263,7 +268,7 @@ def test_a_store_that_cannot_be_written_to_is_told_before_any_work(city, monkeyp
 
 
 def test_a_folder_holds_one_job(city, undisturbed, tmp_path):
-    other = Job(grid=(1, 2), privacy=("euclid",))
+    other = replace(JOB, privacy=("euclid",))
     before = (undisturbed / "fleet.json").read_bytes()
     with pytest.raises(ParameterError, match=r"\['hamming'\], where \['euclid'\] is asked for.*Give another folder"):
         run_fleet(city, undisturbed, job=other, workers=1)
@@ -286,7 +291,7 @@ def quick(monkeypatch):
 
     def protected(user, traces, job):
         row = FleetRow(user=user, fixes=len(traces), privacy_metric="hamming", asked="20%", kept=0.5, seconds=0.0)
-        return [(msgspec.structs.replace(row, bytes=len(book_of(user))), book_of(user))]
+        return [(row, {"codebook": book_of(user)})]
 
     monkeypatch.setattr(running, "protect", protected)
     monkeypatch.setattr(running, "engine_of", lambda *_: nullcontext(Slow()))
@@ -553,7 +558,7 @@ def written_by(monkeypatch, *call, **more):
 
 
 def test_that_a_user_is_finished_is_written_last_and_the_table_at_the_end(city, tmp_path, monkeypatch):
-    job = Job(grid=(1, 2), privacy=("hamming",), budgets=("20%", "40%"))
+    job = replace(JOB, budgets=("20%", "40%"))
     names = written_by(monkeypatch, city, tmp_path / "out", job=job, workers=2)
     assert (names[0], names[-1]) == ("fleet.json", "labels.parquet")
     for number in range(4):

@@ -16,8 +16,8 @@ from hideseek.fleet import Job
 from hideseek.fleet.job import protect
 
 CITY = synthetic_city(people=4, days=1, seed=2)
-JOB = Job(grid=(1, 2), privacy=("hamming",))
-WORDS = ("--grid", "1x2", "--privacy", "hamming")  # the same for the command line
+JOB = Job(grid=(1, 2), privacy=("hamming",), memory=1)  # codebooks are made fastest
+WORDS = ("--grid", "1x2", "--privacy", "hamming", "--memory", "1")  # the same for the command line
 
 
 def without_times(folder) -> bytes:

@@ -398,7 +398,7 @@ def fleet_words(found: Fleet) -> list[tuple[str, str]]:
     """What became of a fleet, in words."""
     words = [
         ("users told apart by", found.told_apart_by),
-        ("protected", f"{found.users - found.unusable} users, {found.codebooks} codebooks"),
+        ("protected", f"{found.users - found.unusable} users, {found.made}"),
         ("done by an earlier run", str(found.reused)),
         ("not protected", str(found.unusable)),
         *((f"- {in_options(reason, 'fleet')}", str(count)) for reason, count in found.reasons.items()),
@@ -417,12 +417,13 @@ def fleet_words(found: Fleet) -> list[tuple[str, str]]:
 
 
 def fleet_warnings(found: Fleet) -> list[str]:
-    """What speaks against relying on the codebooks of a fleet, in sentences."""
+    """What speaks against relying on the results of a fleet, in sentences."""
     warnings = []
     if found.few_days:
         few = f"Traces of fewer than {FEW_DAYS} days, too few to learn habits from"
-        warnings.append(f"{few}: {found.few_days} of {counted(found.users, 'user')}.")
+        marked = "Their numbers are no promise; the column few_days marks them."
+        warnings.append(f"{few}: {found.few_days} of {counted(found.users, 'user')}. {marked}")
     if found.narrow:
         narrow = "A budget far below the width of a place, so that nearly every release will be the true place"
-        warnings.append(f"{narrow}: {found.narrow} of {counted(found.codebooks, 'codebook')}.")
+        warnings.append(f"{narrow}: {found.narrow} of {found.made}.")
     return warnings

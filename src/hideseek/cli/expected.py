@@ -10,8 +10,9 @@ from hideseek.util.progress import Advance
 
 LONG = 30  # seconds from which it is worth a word
 # seconds on one idle core, with one release remembered: a design took 3.1 s for a walker of 25 places, 6.8 s for one
-# person of 18, and 10 s to two minutes for cabs of 70 to 105; a comparison is meant to take a minute at 30 places
-DESIGN, COMPARISON = 3.0, 50.0
+# person of 18, and 10 s to two minutes for cabs of 70 to 105; a comparison at 30 places took 134 s, shared by two
+# cores, of which the live planner, the playbook and the far-sighted codebook took 50
+DESIGN, COMPARISON = 3.0, 70.0
 # each place more on the way takes four times as long (5 s for 16 places), steps between accesses far longer (27 s for
 # 16, up to three minutes for 20); two places drawn one after the other took 1.2 s for 11, 4.6 s for 16 and 8 s for 20
 ON_THE_WAY, BETWEEN, IN_TURN = 4.0, 250.0, 15.0
@@ -41,7 +42,7 @@ def comparison_seconds(places: int, accesses: int, walks: int) -> float:
     """How long a comparison takes.
 
     >>> comparison_seconds(60, accesses=50, walks=200)
-    400.0
+    560.0
     """
     return COMPARISON * (places / 30) ** 3 * max(1.0, accesses * walks / 10_000)
 

@@ -175,8 +175,9 @@ def some_labels(kind: Kind, path: Path) -> Inspected:
     except (pa.ArrowException, KeyError, OSError) as error:
         raise TraceError(f"{path} cannot be read: {type(error).__name__}.") from None
     facts: dict[str, object] = {
-        "labels": str(path), "users": found.users, "codebooks": found.codebooks, "unusable": found.unusable,
-        "reasons": found.reasons, "kept": found.kept, "few_days": found.few_days, "narrow": found.narrow,
+        "labels": str(path), "users": found.users, "codebooks": found.codebooks, "playbooks": found.playbooks,
+        "unusable": found.unusable, "reasons": found.reasons, "kept": found.kept, "few_days": found.few_days,
+        "narrow": found.narrow,
     } | {name: getattr(found, name) for name in COVERAGE}  # fmt: skip
     words = [one for one in fleet_words(found) if one[0] not in ("users told apart by", "done by an earlier run")]
     return Inspected(kind, facts, ((f"{path.name}, the labels of {found.users} users", ("", ""), words),))
@@ -190,9 +191,12 @@ def a_mark(kind: Kind, path: Path) -> Inspected:
         mark = msgspec.json.decode(read_plain_file(path, LARGEST), type=Mark)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
         raise TraceError(f"{path} is damaged: it tells no user of a fleet.") from None
-    rows = [(row.codebook or row.reason or "", "" if row.kept is None else f"{row.kept:.1%}") for row in mark.rows]
+    rows = [
+        (row.codebook or row.playbook or row.reason or "", "" if row.kept is None else f"{row.kept:.1%}")
+        for row in mark.rows
+    ]
     title = f"{path.name}: {mark.user} of a fleet is finished"
-    header = ("codebook, or why there is none", "kept of the ceiling")
+    header = ("file, or why there is none", "kept of the ceiling")
     told = (
         "The same fleet, run again, does nothing for this user as long as the traces and these files stay as they are."
     )

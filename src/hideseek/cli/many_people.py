@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,6 +50,12 @@ Budgets = Annotated[
     typer.Option(metavar="AMOUNT", help=f"Expected loss allowed per access: {BUDGET}; may be given several times."),
 ]
 OTHERS = "Each reveals where its user goes and how: keep them as private as traces."
+
+
+def tell_notes(notes: Iterable[str], kind: str = "note:") -> None:
+    """Print what is worth knowing, or speaks against what was found, apart from it."""
+    for words in notes:
+        note((kind, "bold yellow"), f" {words}")
 
 
 @commands.command("reproduce", epilog="Example: hideseek reproduce cabspotting/ --users 10 --out paper")
@@ -179,6 +186,7 @@ def compare_many(
     with bar("comparing") as advance:
         found = compare_people(chosen, pairs=[pair], budget=budget, progress=advance, **options)
     files = write_pages(found, people.who, folder)
+    tell_notes(found.notes)
     if as_json:
         print_json(facts_of(found) | {"files": {name: str(path) for name, path in files.items()}})
         return
@@ -220,6 +228,7 @@ def compare_one(
     with bar("comparing") as advance:
         found = compare(profile, privacy=d_p, quality=d_q, budget=allowed, progress=advance, **options)
     files = write_pages(found, named(d_p), named(d_q), d_p.unit, folder)
+    tell_notes(found.notes)
     if as_json:
         print_json(facts_of(found) | {"files": {name: str(path) for name, path in files.items()}})
         return
@@ -303,14 +312,16 @@ def fleet_command(
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
     budget: Budgets = ["20%"],
-    memory: Annotated[int, NUMBER(help="Releases that the adversary remembers.")] = 1,
+    memory: Annotated[
+        int | None, NUMBER(help="Make codebooks that remember so many releases; without it, playbooks.")
+    ] = None,
     workers: Workers = None,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="What works: joblib (processes of this machine) or dask://HOST:PORT.")
     ] = "joblib",
     as_json: AsJson = False,
 ) -> None:
-    """Design a codebook for every user in a data set, and write one table of labels.
+    """Make a playbook for every user in a data set, and write one table of labels.
 
     The same command continues an interrupted run. A user whose data cannot be used has a row with the reason; the exit
     status is 1 if nobody could be protected.
@@ -340,14 +351,17 @@ def fleet_command(
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise
-    told = {"note:": found.notes, "warning:": fleet_warnings(found)}
-    for kind, words in ((kind, one) for kind, several in told.items() for one in several):
-        note((kind, "bold yellow"), f" {words}")
+    tell_notes(found.notes)
+    tell_notes(fleet_warnings(found), "warning:")
     if as_json:
         print_json(asdict(found) | {"assumption": ASSUMPTION})
     else:
         print_table(f"A fleet of {found.users} users", ("", ""), fleet_words(found))
-        say("The labels: ", (found.labels, "bold"), f"; the codebooks lie beside them. {OTHERS}")
+        say(
+            "The labels: ",
+            (found.labels, "bold"),
+            f"; the {'playbooks' if memory is None else 'codebooks'} lie beside them. {OTHERS}",
+        )
         say(ASSUMPTION)
-    if not found.codebooks:
+    if not found.codebooks + found.playbooks:
         raise typer.Exit(1)

@@ -21,7 +21,16 @@ from hideseek.baselines import RIVALS
 from hideseek.baselines.plain import truth
 from hideseek.baselines.rival import Rival, RivalLike, Setting, as_rivals
 from hideseek.errors import broken_rule
-from hideseek.experiments.comparison_measure import ENDS, OURS, SPORADIC, ComparisonRow, Measure
+from hideseek.experiments.comparison_measure import (
+    ENDS,
+    FAR_SIGHTED,
+    LIVE,
+    OURS,
+    PLAYBOOK,
+    SPORADIC,
+    ComparisonRow,
+    Measure,
+)
 from hideseek.game.budget import budget_of
 from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.markov import MarkovProfile
@@ -62,6 +71,19 @@ class Comparison:
         not, and what has no dial loses what it does.
         """
         return row.mechanism in OURS or abs(row.quality_loss - self.quality_loss) <= EQUAL * self.quality_loss
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which of our own mechanisms have no row, and why, in sentences."""
+        there = {row.mechanism for row in self.rows}
+        if LIVE not in there:
+            left = "; ".join((LIVE, PLAYBOOK, FAR_SIGHTED))
+            return (f"Without a row: {left}. The budget cannot be kept at every place, as who plans ahead must.",)
+        why = {
+            PLAYBOOK: "The profile does not say where its places are, and a playbook's device must find them.",
+            FAR_SIGHTED: "Its plan values no later access, so that it would be the codebook.",
+        }
+        return tuple(f"Without a row: {name}. {reason}" for name, reason in why.items() if name not in there)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per mechanism; every measured number with the ends of its 95 % confidence interval.
@@ -129,7 +151,7 @@ def compare(
     workers: int | None = None,
     progress: Advance | None = None,
 ) -> Comparison:
-    """Compare mechanisms that may lose the same: the live planner, codebooks, the optimal sporadic one, and rivals.
+    """Compare mechanisms that may lose the same: live planner, playbook, codebooks, the optimal sporadic one, rivals.
 
     Parameters
     ----------
@@ -151,6 +173,7 @@ def compare(
     -------
     Comparison
         One row per mechanism, the most private first. The adversary with a window remembers one earlier release.
+        Its ``notes`` say which of our own have no row, and why.
 
     Raises
     ------

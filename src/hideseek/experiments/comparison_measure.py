@@ -23,6 +23,7 @@ from hideseek.baselines.plain import constant, truth
 from hideseek.baselines.rival import Rival, Setting, exposer_of
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.designer import design
+from hideseek.designing.playbook_maker import make_playbook
 from hideseek.errors import BudgetError, CertificateError, SolverError
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.model.scenario import Scenario
@@ -36,8 +37,8 @@ from hideseek.util.estimates import Estimate
 
 MEMORY = 1  # releases before this one that the adversary with a window remembers, and the codebook
 ATTACKS = (Adversary.FILTER, Adversary.SMOOTHER, Adversary.VITERBI)
-CODEBOOK, FAR_SIGHTED, LIVE = "codebook", "codebook, far-sighted", "live planner"
-OURS = (CODEBOOK, FAR_SIGHTED, LIVE)  # keep the budget after what was released, and may lose less
+CODEBOOK, FAR_SIGHTED, LIVE, PLAYBOOK = "codebook", "codebook, far-sighted", "live planner", "playbook"
+OURS = (CODEBOOK, FAR_SIGHTED, LIVE, PLAYBOOK)  # keep the budget after what was released, and may lose less
 ENDS = ("truth", "constant")  # of every dial, with a loss of their own
 SPORADIC = "optimal sporadic"
 EXACTLY, NEARLY = 1e-6, 1e-4  # how near a calibrated loss comes to its target, relatively: known, and simulated
@@ -112,15 +113,22 @@ class Measure:
         return self.rows(name, "Theodorakopoulos et al. 2014", "releases remembered", MEMORY, codebook)
 
     def planned_rows(self, budget: float) -> list[ComparisonRow]:
-        """What plans ahead at this budget, if that can be kept at every place: a program per access, and a codebook."""
+        """What plans ahead at this budget, if that can be kept at every place.
+
+        A program per access, the playbook of the same plan if the profile says where its places are, and a codebook.
+        """
         d_p, d_q = self.setting.privacy, self.setting.quality
         try:
             game = BeliefGame.of(self.setting.profile, privacy=d_p, quality=d_q, budget=budget)
         except BudgetError:
             return []
         planner = plan(game, seed=self.seed)
-        live = self.rows(LIVE, "", "", None, BeliefPolicy(game, chosen_by(Player(game, planner))))
-        return live + (self.codebook_rows(budget, planner) if len(planner.cuts) else [])
+        found = self.rows(LIVE, "", "", None, BeliefPolicy(game, chosen_by(Player(game, planner))))
+        if self.setting.profile.regions is not None:
+            book = make_playbook(game, planner, seed=self.seed)
+            policy = BeliefPolicy(book, lambda belief: book.play(belief).by_state)
+            found += self.rows(PLAYBOOK, "", "tables", len(book.anchors), policy)
+        return found + (self.codebook_rows(budget, planner) if len(planner.cuts) else [])
 
     def calibrated_rows(self, rival: Rival, target: float) -> list[ComparisonRow]:
         """A rival that loses as much as the target, or as nearly as it can; at its own loss if it has no dial."""

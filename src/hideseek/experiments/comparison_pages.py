@@ -18,8 +18,8 @@ from hideseek.util.units import metres_beside, shown
 
 TITLE = "Every mechanism on one scale"
 OURS_WORDS = (
-    "The live planner keeps this budget after every history, the codebooks after the release that they remember, and "
-    "may lose less; the others lose it on average."
+    "The live planner and the playbook keep this budget after every history, the codebooks after the release that they "
+    "remember, and may lose less; the others lose it on average."
 )
 
 
@@ -40,7 +40,7 @@ def facts_of(comparison: Comparison) -> dict[str, object]:
         for row in comparison.rows
     ]
     common = metres_beside({"quality_loss": comparison.quality_loss}, comparison.loss_unit)
-    return {**vars(comparison), **common, "rows": rows, "assumption": ASSUMPTION}
+    return {**vars(comparison), **common, "rows": rows, "notes": comparison.notes, "assumption": ASSUMPTION}
 
 
 def table_of(comparison: Comparison) -> Table:
@@ -109,8 +109,8 @@ def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, o
     for path in save(figure, out / "comparison"):
         files[f"figure, {path.suffix[1:]}"] = path
     lead = (
-        f"{loss_words(comparison, quality)} Their privacy is the expected error ({privacy}) of an adversary who knows "
-        "the person's habits and the mechanism."
+        f"{' '.join((loss_words(comparison, quality), *comparison.notes))} Their privacy is the expected error "
+        f"({privacy}) of an adversary who knows the person's habits and the mechanism."
     )
     sections = [
         Section(
@@ -139,7 +139,7 @@ def write_pages(comparison: Comparison, privacy: str, quality: str, unit: str, o
                 tuple(
                     (row.mechanism, row.reference, row.dial, "" if row.noise is None else f"{row.noise:.4g}")
                     for row in comparison.rows
-                    if row.reference
+                    if row.reference or row.dial
                 ),
                 words=3,
             ),

@@ -15,6 +15,7 @@ from hideseek.baselines import RIVALS
 from hideseek.baselines.rival import RivalLike
 from hideseek.errors import broken_rule
 from hideseek.experiments.comparison import ACCESSES, MEASURED, WALKS, Comparison, compare
+from hideseek.experiments.comparison_measure import OURS
 from hideseek.model.markov import MarkovProfile
 from hideseek.util.boundary import checked
 from hideseek.util.display import html_table
@@ -64,6 +65,20 @@ class PeopleComparison:
             own = [one for (_, *metrics), one in self.comparisons.items() if tuple(metrics) == pair]
             found += sorted(mean_rows(pair, own), key=lambda row: -row.filter)
         return tuple(found)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which mechanisms have no mean, as some people lack them, in sentences."""
+        found = dict[str, list[set[str]]]()
+        for (_, *metrics), one in self.comparisons.items():
+            found.setdefault("/".join(metrics), []).append({row.mechanism for row in one.rows})
+        return tuple(
+            f"Without a mean under {pair}: {name}, which {sum(name not in own for own in people)} of {len(people)} "
+            "people lack."
+            for pair, people in found.items()
+            for name in sorted(set[str]().union(OURS, *people))
+            if not all(name in own for own in people)
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row per person, pair of metrics and mechanism; what was measured with the ends of its 95 % interval."""

@@ -18,7 +18,7 @@ from hideseek.util.units import shown, unit_words
 def facts_of(found: PeopleComparison) -> dict[str, object]:
     """Means and every person's rows, for machines."""
     means, rows = (frame.to_dict("records") for frame in (found.means_frame(), found.to_frame()))
-    return {"means": means, "rows": rows, "assumption": ASSUMPTION}
+    return {"means": means, "rows": rows, "notes": found.notes, "assumption": ASSUMPTION}
 
 
 def table_of(means: Sequence[MeanRow]) -> Table:
@@ -55,7 +55,8 @@ def write_pages(found: PeopleComparison, who: str, out: Path) -> dict[str, Path]
     lead = (
         f"Means over {people} {who}, with half of their 95 % confidence intervals over people. The filter remembers "
         "every release so far, the smoother also knows the later ones; both know the habits and the mechanism. Kept is "
-        f"the filter's share of what no mechanism that loses as little exceeds. {OURS_WORDS} {ASSUMPTION}"
+        "the filter's share of what no mechanism that loses as little exceeds. "
+        f"{' '.join((OURS_WORDS, *found.notes, ASSUMPTION))}"
     )
     sections = [
         Section(f"Privacy {privacy}, quality {quality}", "", table=table)

@@ -1,33 +1,39 @@
-"""What is done for every user of a fleet: learn, design, evaluate; pure, so that it may be done anywhere and again."""
+"""What is done for every user of a fleet: learn, plan or design, attack; pure, so that it may be done anywhere."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 
 import msgspec
+import numpy as np
 import pandas as pd
 
+from hideseek.adversary.hidden_markov import Run
 from hideseek.adversary.label import Label, evaluate
+from hideseek.adversary.naming import Naming, namings
 from hideseek.codebook.codebook import Codebook, codebook_from
 from hideseek.designing.designer import design
+from hideseek.designing.gap_losses import worst_loss_after_gaps
 from hideseek.errors import HideseekError, broken_rule, without_value
+from hideseek.fleet.playbooks import WALKS, attacked, planned, with_intervals
 from hideseek.game.budget import budget_through_time, parsed_budget
+from hideseek.metrics.metric import Metric
 from hideseek.metrics.named import UNITS, metric_of
-from hideseek.metrics.sensitive_places import sensitive_place, weighed, weights_of
+from hideseek.metrics.sensitive_places import SensitivePlace, held, sensitive_place, weighed, weights_of
 from hideseek.model.markov import MarkovProfile
-from hideseek.model.own_places import coverage, narrow_budget
+from hideseek.model.own_places import FEW_DAYS, coverage, narrow_budget
 from hideseek.model.profile import STEP, regions_of
 from hideseek.model.region_choice import RegionChoice
-from hideseek.model.regions import Places
+from hideseek.model.regions import Places, Regions, in_space, reach
 from hideseek.model.scenario import Scenario
+from hideseek.playbook.playbook import playbook_from
 from hideseek.solvers.certificate import relative_gap
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar
 from hideseek.util.choices import MetricName
-from hideseek.util.estimates import Estimate
 from hideseek.util.time_steps import checked_step
 from hideseek.util.units import is_length, metres_beside, shown
 
@@ -35,7 +41,7 @@ from hideseek.util.units import is_length, metres_beside, shown
 @checked
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One design for every privacy metric and budget, the same for all users.
+    """A playbook, or a codebook, for every privacy metric and budget, the same for all users.
 
     Parameters
     ----------
@@ -47,8 +53,9 @@ class Job:
         South, north, west and east of a grid or of cells, in degrees; around each user's own fixes if not given.
     step : str
         Length of a time step.
-    memory : int
-        Releases that the adversary remembers, as in :meth:`hideseek.Scenario.past_present`.
+    memory : int, optional
+        Makes codebooks that remember so many releases, as in :meth:`hideseek.Scenario.past_present`; without it,
+        playbooks, which remember them all.
     privacy : str or tuple of str
         Names of the metrics of the adversary's error.
     quality : str
@@ -80,7 +87,7 @@ class Job:
     places: Places | None = None
     about: int | None = None
     step: str = STEP
-    memory: int = 1
+    memory: int | None = None
     privacy: str | tuple[str, ...] = (MetricName.EUCLID,)
     quality: str = MetricName.SQUARED
     budgets: tuple[str | float, ...] = ("20%",)
@@ -91,7 +98,8 @@ class Job:
         owner = "fleet"
         _ = self.choice
         checked_step(self.step, owner)
-        Scenario.past_present(self.memory)
+        if self.memory is not None:
+            Scenario.past_present(self.memory)
         names = (self.privacy,) if isinstance(self.privacy, str) else self.privacy
         privacy = tuple(str(one_of(MetricName, name, "privacy", owner)) for name in names)
         quality = one_of(MetricName, self.quality, "quality", owner)
@@ -110,6 +118,11 @@ class Job:
         """How the map of every user is cut into places."""
         named = {one.name: getattr(self, one.name) for one in fields(RegionChoice)}
         return RegionChoice(**named)
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The kinds of files that every design of a user has; a device reads the last."""
+        return ("plan", "playbook") if self.memory is None else ("codebook",)
 
     @property
     def designs(self) -> tuple[tuple[str, str], ...]:
@@ -132,18 +145,34 @@ def plain_budget(budget: str | float, unit: str, owner: str) -> str:
     return f"{shown(number, unit):.15g}{'m' * is_length(unit)}"
 
 
+class HitRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How often an adversary who remembers every release names a place: when the user is ``there``, and elsewhere.
+
+    ``share`` is the share of the accesses at which the user is there.
+    """
+
+    place: str
+    share: float
+    there: float
+    elsewhere: float
+
+
 class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One design of one user in the table of labels; its numbers are those of a codebook and of its label.
+    """One design of one user in the table of labels: the numbers of a playbook, or of a codebook and of its label.
 
     ``asked`` is the budget as the job has it, such as 20%, and ``budget`` the number in the unit of the quality metric.
     Errors are in the unit of the privacy metric, times weights for a user with ``sensitive_places``; losses in that of
     the quality metric, and where it is m or m² the columns ``..._metres`` have the mean or root mean square
-    displacement. ``optimality_gap`` is the largest of the codebook's stages, for the distribution that each was made
-    for; ``seconds`` are CPU time; ``reason`` says why there is no codebook.
+    displacement. ``risk_share`` is the share of the prior risk that the filter's error is. ``gap_filter`` and
+    ``gap_worst_loss`` are those of a run with gaps; of a codebook, the most over all patterns of gaps. ``hit_rates``
+    are those of places with a name and of sensitive ones. ``optimality_gap`` is the largest of the codebook's stages,
+    for the distribution that each was made for; ``seconds`` are CPU time; ``reason`` says why there is no file.
 
     ``width`` is the median width of the user's places in metres, none where they are points; ``outside`` the share of
-    fixes that lies in no place; ``hours`` and ``days`` are the time in which the user was seen. A codebook is
-    ``narrow`` if its budget is far below that width, which is told where losses have metres.
+    fixes that lies in no place, ``answered`` the share at which a device answers, as they are not far off the map;
+    ``hours`` and ``days`` are the time in which the user was seen. Numbers of a user with ``few_days`` are no promise.
+    A design is ``narrow`` if its budget is far below that width, which is told where losses have metres. ``bytes`` and
+    ``sha256`` are those of the codebook or the playbook, which a device reads.
     """
 
     user: str
@@ -152,14 +181,17 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sensitive_places: int | None = None
     width: float | None = None
     outside: float | None = None
+    answered: float | None = None
     hours: float | None = None
     days: int | None = None
+    few_days: bool | None = None
     privacy_metric: str | None = None
     quality_metric: str | None = None
     asked: str | None = None
     budget: float | None = None
     budget_metres: float | None = None
     narrow: bool | None = None
+    hit_rates: list[HitRate] | None = None
     window: float | None = None
     filter: float | None = None
     filter_low: float | None = None
@@ -173,16 +205,22 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     predictor: float | None = None
     predictor_low: float | None = None
     predictor_high: float | None = None
+    gap_filter: float | None = None
+    gap_filter_low: float | None = None
+    gap_filter_high: float | None = None
     quality_loss: float | None = None
     quality_loss_metres: float | None = None
     worst_loss: float | None = None
     worst_loss_metres: float | None = None
+    gap_worst_loss: float | None = None
+    gap_worst_loss_metres: float | None = None
     over_budget: float | None = None
     over_budget_low: float | None = None
     over_budget_high: float | None = None
     worst_loss_given_all: float | None = None
     worst_loss_given_all_metres: float | None = None
     prior_risk: float | None = None
+    risk_share: float | None = None
     ceiling: float | None = None
     kept: float | None = None
     kept_low: float | None = None
@@ -190,6 +228,11 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     optimality_gap: float | None = None
     accesses: int | None = None
     walks: int | None = None
+    tables: int | None = None
+    plan: str | None = None
+    plan_bytes: int | None = None
+    plan_sha256: str | None = None
+    playbook: str | None = None
     codebook: str | None = None
     bytes: int | None = None
     sha256: str | None = None
@@ -197,15 +240,17 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     reason: str | None = None
 
 
-Result = tuple[FleetRow, bytes]  # with the content of the codebook; none where there is a reason
+Files = dict[str, bytes]  # contents by kind
+Result = tuple[FleetRow, Files]  # no files where there is a reason
+Numbers = dict[str, float | int]
 
 
 def protect(user: str, traces: pd.DataFrame, job: Job) -> list[Result]:
     """All designs of a user, or why there is none; never an exception, and never a true location in a reason."""
     start, results = time.process_time(), []
-    for row, content in attempts(user, traces, job):
+    for row, files in attempts(user, traces, job):
         end = time.process_time()
-        results.append((msgspec.structs.replace(row, seconds=end - start), content))
+        results.append((msgspec.structs.replace(row, seconds=end - start), files))
         start = end
     return results
 
@@ -216,56 +261,100 @@ def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
     try:
         areas = [sensitive_place(text) for text in job.sensitive]
         profile = MarkovProfile.fit(traces, job.choice.regions(traces, sensitive=areas), step=job.step)
-        covered = coverage(traces, regions_of(profile))
+        regions = regions_of(profile)
+        covered, names = coverage(traces, regions), called(regions, areas)
+        near = on_the_map(traces, regions)
     except Exception as error:  # noqa: BLE001
-        yield msgspec.structs.replace(row, reason=reason_of(error)), b""
+        yield msgspec.structs.replace(row, reason=reason_of(error)), {}
         return
     row = msgspec.structs.replace(
-        row, places=profile.places, width=covered.median, outside=covered.outside, hours=covered.hours,
-        days=covered.days, quality_metric=job.quality,
+        row, places=profile.places, width=covered.median, outside=covered.outside, answered=near, hours=covered.hours,
+        days=covered.days, few_days=covered.days < FEW_DAYS, quality_metric=job.quality,
     )  # fmt: skip
     for privacy, asked in job.designs:
         named_row = msgspec.structs.replace(row, privacy_metric=privacy, asked=asked)
         try:
-            content = designed(profile, job, privacy, asked)
-            codebook = codebook_from(memoryview(content))  # verified, and what a device will read
-            numbers = numbers_of(codebook, evaluate(codebook, profile))
+            d_p, d_q = (metric_of(MetricName(name), regions) for name in (privacy, job.quality))
+            d_p = weighed(d_p, regions, areas)
+            files, numbers, named = made(profile, job.memory, d_p, d_q, asked)
+            numbers |= {"sensitive_places": len(weights_of(d_p)), "risk_share": risk_share(numbers)}
             if "budget_metres" in numbers:
-                numbers["narrow"] = bool(narrow_budget(regions_of(profile), numbers["budget_metres"]))
+                numbers["narrow"] = bool(narrow_budget(regions, numbers["budget_metres"]))
+            rates = [
+                HitRate(names[one.place], one.share, one.there, one.elsewhere) for one in named if one.place in names
+            ]
         except Exception as error:  # noqa: BLE001
-            yield msgspec.structs.replace(named_row, reason=reason_of(error)), b""
+            yield msgspec.structs.replace(named_row, reason=reason_of(error)), {}
         else:
-            yield msgspec.structs.replace(named_row, **numbers, bytes=len(content)), content
+            yield msgspec.structs.replace(named_row, **numbers, hit_rates=rates), files
 
 
-def designed(profile: MarkovProfile, job: Job, privacy: str, asked: str) -> bytes:
+def made(
+    profile: MarkovProfile, memory: int | None, privacy: Metric, quality: Metric, asked: str
+) -> tuple[Files, Numbers, tuple[Naming, ...]]:
+    """The files of a design, the columns that they fill, and how often an adversary names each place."""
+    if memory is None:
+        budget = budget_through_time(asked, profile, Scenario.sporadic(), privacy, quality, "plan")
+        files = planned(profile, privacy, quality, budget)
+        return files, *attacked(playbook_from(memoryview(files["playbook"])))  # verified, and what a device will read
+    content = designed(profile, memory, privacy, quality, asked)
+    codebook = codebook_from(memoryview(content))
+    run = Run(codebook, profile, privacy=privacy, owner="fleet")
+    numbers = numbers_of(codebook, evaluate(codebook, profile))
+    return {"codebook": content}, numbers, namings(run, walks=WALKS)
+
+
+def designed(profile: MarkovProfile, memory: int, privacy: Metric, quality: Metric, asked: str) -> bytes:
     """The file of the codebook."""
-    scenario = Scenario.past_present(job.memory)
-    d_p, d_q = (metric_of(MetricName(name), regions_of(profile)) for name in (privacy, job.quality))
-    d_p = weighed(d_p, regions_of(profile), [sensitive_place(text) for text in job.sensitive])
-    allowed = budget_through_time(asked, profile, scenario, d_p, d_q, "design")
-    return design(profile, scenario, privacy=d_p, quality=d_q, budget=allowed, workers=1).content
+    scenario = Scenario.past_present(memory)
+    allowed = budget_through_time(asked, profile, scenario, privacy, quality, "design")
+    return design(profile, scenario, privacy=privacy, quality=quality, budget=allowed, workers=1).content
 
 
-def numbers_of(codebook: Codebook, label: Label) -> dict[str, float | int]:
+def called(regions: Regions, areas: Sequence[SensitivePlace]) -> dict[int, str]:
+    """What places are called that have a name of their own, as stays do and cells do not, or are sensitive.
+
+    >>> regions = Places([46.52, 46.53], [6.57, 6.58], names=("home", "work"))
+    >>> called(regions, [sensitive_place("clinic=46.53,6.58")])
+    {0: 'home', 1: 'clinic'}
+    """
+    names: tuple[str, ...] = getattr(regions, "names", ())
+    own = getattr(regions, "is_stay", [True] * len(names))
+    found = {place: name for place, (name, is_own) in enumerate(zip(names, own, strict=True)) if is_own}
+    return found | {place: one.name for one in areas for place in np.flatnonzero(held(one, regions)).tolist()}
+
+
+def on_the_map(traces: pd.DataFrame, regions: Regions) -> float:
+    """The share of fixes that are not far off the map, so that a device answers there.
+
+    >>> fixes = pd.DataFrame({"latitude": [46.52, 46.5, 40.0, 46.53], "longitude": [6.57, 6.57, 6.57, 6.58]})
+    >>> on_the_map(fixes, Places([46.52, 46.53], [6.57, 6.58]))
+    0.75
+    """
+    points = traces[["latitude", "longitude"]].to_numpy(np.float64).T
+    nearest = regions.centres[regions.nearest(*points)].T
+    return float((np.linalg.norm(in_space(*points) - in_space(*nearest), axis=0) <= reach(regions)).mean())
+
+
+def risk_share(numbers: Numbers) -> float:
+    """The filter's error as a share of the prior risk; all of a risk of 0 is left."""
+    return numbers["filter"] / numbers["prior_risk"] if numbers["prior_risk"] else 1.0
+
+
+def numbers_of(codebook: Codebook, label: Label) -> Numbers:
     """The columns of a row that a codebook and its label fill."""
-    numbers: dict[str, float | int] = {
-        "sensitive_places": len(weights_of(codebook.privacy)),
+    losses: Numbers = {
         "budget": codebook.budget,
+        "quality_loss": label.quality_loss,
         "worst_loss": codebook.deployed.worst_loss,
         "worst_loss_given_all": label.worst_loss_given_all,
+        "gap_worst_loss": worst_loss_after_gaps(codebook),
     }
-    for name in ("window", "filter", "smoother", "viterbi", "predictor", "over_budget", "kept"):
-        estimate: Estimate = getattr(label, name)
-        numbers[name] = float(estimate)
-        if name != "window":  # computed exactly, never simulated
-            numbers[f"{name}_low"], numbers[f"{name}_high"] = map(float, estimate.interval)
-    for name in ("quality_loss", "prior_risk", "ceiling", "accesses", "walks"):
-        numbers[name] = getattr(label, name)
-    losses = {"budget": codebook.budget} | {
-        name: numbers[name] for name in ("quality_loss", "worst_loss", "worst_loss_given_all")
-    }
-    return numbers | metres_beside(losses, codebook.quality.unit) | {"optimality_gap": largest_optimality_gap(codebook)}
+    simulated = ("filter", "smoother", "viterbi", "predictor", "over_budget", "kept")
+    numbers: Numbers = {name: getattr(label, name) for name in ("prior_risk", "ceiling", "accesses", "walks")}
+    numbers |= losses | with_intervals({name: getattr(label, name) for name in simulated})
+    numbers |= {"window": float(label.window), "optimality_gap": largest_optimality_gap(codebook)}
+    return numbers | metres_beside(losses, codebook.quality.unit)
 
 
 def largest_optimality_gap(codebook: Codebook) -> float:
@@ -279,5 +368,5 @@ def largest_optimality_gap(codebook: Codebook) -> float:
 
 
 def reason_of(error: Exception) -> str:
-    """Why a user has no codebook; what other libraries say may hold anything, so that it is not repeated."""
+    """Why a user has no design; what other libraries say may hold anything, so that it is not repeated."""
     return without_value(error) if isinstance(error, HideseekError) else f"unexpected {type(error).__name__}"

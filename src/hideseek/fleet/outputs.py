@@ -1,8 +1,9 @@
 """The results of a fleet in a folder, written so that a killed run can go on.
 
-``fleet.json`` says what is done; ``codebooks/DESIGN/USER.hideseek`` are the results; ``done/USER.json`` comes last of
-all that belongs to a user, with the user's rows of the table and the digests by which a change is seen;
-``labels.parquet`` is put together from these at the end.
+``fleet.json`` says what is done; ``plans/DESIGN/USER.plan`` and ``playbooks/DESIGN/USER.playbook``, or
+``codebooks/DESIGN/USER.hideseek``, are the results; ``done/USER.json`` comes last of all that belongs to a user, with
+the user's rows of the table and the digests by which a change is seen; ``labels.parquet`` is put together from these
+at the end.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import msgspec
 
 from hideseek.errors import OutputError, broken_rule
 from hideseek.fleet.folder import TOGETHER, Folder, batched
-from hideseek.fleet.job import FleetRow, Job, Result
+from hideseek.fleet.job import Files, FleetRow, HitRate, Job, Result
 from hideseek.traces.reading import Options
 from hideseek.traces.sources import Source, rooted
 from hideseek.util.private_files import UNFINISHED
@@ -30,16 +31,18 @@ from hideseek.util.private_files import UNFINISHED
 if TYPE_CHECKING:  # takes long to import
     import pyarrow as pa
 
-SCHEMA = 4
+SCHEMA = 5
 LONGEST = 100  # characters of a user in a file name
 NAMED = 5  # users in an error
 PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
 ABOUT, LABELS = "fleet.json", "labels.parquet"
 ONE_JOB = "a folder that is empty or holds the same job"
-RESULT = re.compile(r"labels\.parquet|done/[^./]+\.json|codebooks/[^/]+/[^./]+\.hideseek")
+ENDINGS = {"codebook": "hideseek", "plan": "plan", "playbook": "playbook"}
+MADE = "|".join(f"{kind}s/[^/]+/X\\.{ending}" for kind, ending in ENDINGS.items())  # X: the name of a user's file
+RESULT = re.compile(rf"labels\.parquet|done/[^./]+\.json|{MADE.replace('X', '[^./]+')}")
 # what a killed run may leave behind
 HALF_WRITTEN = re.compile(
-    r"(\.(fleet\.json|labels\.parquet)|done/\.[^/]+\.json|codebooks/[^/]+/\.[^/]+\.hideseek)\.\w{8}"
+    rf"(\.(fleet\.json|labels\.parquet)|done/\.[^/]+\.json|{MADE.replace('X', '[.][^/]+')})\.\w{{8}}"
     f"({re.escape(UNFINISHED)})?"
 )
 
@@ -66,7 +69,7 @@ class Outputs:
         """Refuse a folder whose files would be read with the data, or written into it."""
         if self.folder.local != (data.store is None) or data.store not in (None, self.folder.fs):
             return
-        names = [self.folder.path(name) for name in (ABOUT, LABELS, "codebooks", "done")]
+        names = [self.folder.path(name) for name in (ABOUT, LABELS, "done", *(f"{kind}s" for kind in ENDINGS))]
         with self.folder.reached():
             places = [Path(place).resolve() if self.folder.local else rooted(place) for place in (data.at, *names)]
         read, *written = places
@@ -122,22 +125,15 @@ class Outputs:
     def finish(self, user: str, digest: str, results: Sequence[Result]) -> None:
         """Write all that belongs to a user, and at last that it is there; what other traces gave goes first."""
         self.folder.remove(mark_name(user))
-        books = {(row.privacy_metric, row.asked): content for row, content in results if content}
+        contents = {(row.privacy_metric, row.asked): files for row, files in results}
         for design in self.job.designs:
-            if design in books:
-                self.folder.write(codebook_name(user, *design), books[design])
-            else:
-                self.folder.remove(codebook_name(user, *design))
-        rows = [
-            msgspec.structs.replace(
-                row,
-                codebook=codebook_name(user, row.privacy_metric, row.asked),
-                sha256=hashlib.sha256(book).hexdigest(),
-            )
-            if book
-            else row
-            for row, book in results
-        ]
+            for kind in self.job.makes:
+                name, content = made_name(kind, user, *design), contents.get(design, {}).get(kind)
+                if content is None:
+                    self.folder.remove(name)
+                else:
+                    self.folder.write(name, content)
+        rows = [msgspec.structs.replace(row, **about_files(row, files)) for row, files in results]
         mark = Mark(user, digest, rows)
         self.folder.write(mark_name(user), msgspec.json.encode(msgspec.structs.replace(mark, seal=self.seal_of(mark))))
 
@@ -151,12 +147,13 @@ class Outputs:
         for some in batched((user for user in users if mark_name(user) in there), TOGETHER):
             contents = dict(self.folder.read(map(mark_name, some)))
             marks = [mark for user in some if (mark := self.mark_of(user, contents.get(mark_name(user), b"")))]
-            books = [(row.codebook, row.bytes) for mark in marks for row in mark.rows if row.codebook]
             # a file of another size is another one, and perhaps too large to be read
-            whole = self.folder.read(name for name, size in books if there.get(name) == size)
+            whole = self.folder.read(
+                name for mark in marks for name, size, _ in files_of(mark) if there.get(name) == size
+            )
             digests = {name: hashlib.sha256(content).hexdigest() for name, content in whole}
             for mark in marks:
-                if all(digests.get(row.codebook) == row.sha256 for row in mark.rows if row.codebook):
+                if all(digests.get(name) == digest for name, _, digest in files_of(mark)):
                     yield mark
 
     def mark_of(self, user: str, content: bytes) -> Mark | None:
@@ -177,11 +174,16 @@ class Outputs:
         import pyarrow as pa
         from pyarrow import parquet
 
-        kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+        kinds: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+        rate = pa.struct([(name, kinds[hint]) for name, hint in get_type_hints(HitRate).items()])
+        kinds[list[HitRate]] = pa.list_(rate)
         schema = pa.schema(
-            [(name, kinds[(get_args(hint) or [hint])[0]]) for name, hint in get_type_hints(FleetRow).items()]
+            [
+                (name, kinds[hint if hint in kinds else get_args(hint)[0]])
+                for name, hint in get_type_hints(FleetRow).items()
+            ]
         )
-        parts = batched((msgspec.structs.asdict(row) for mark in self.marks(users) for row in mark.rows), TOGETHER)
+        parts = batched((msgspec.to_builtins(row) for mark in self.marks(users) for row in mark.rows), TOGETHER)
         table = pa.concat_tables([schema.empty_table(), *(pa.Table.from_pylist(part, schema) for part in parts)])
         present = set(table["user"].to_pylist())
         if lost := [user for user in users if user not in present]:
@@ -201,9 +203,34 @@ def mark_name(user: str) -> str:
     return f"done/{file_name(user)}.json"
 
 
-def codebook_name(user: str, privacy: str | None, asked: str | None) -> str:
-    """The codebook of a user by one of the designs."""
-    return f"codebooks/{privacy}-{asked}/{file_name(user)}.hideseek"
+def made_name(kind: str, user: str, privacy: str | None, asked: str | None) -> str:
+    """The codebook, the plan or the playbook of a user by one of the designs.
+
+    >>> made_name("plan", "abboip", "euclid", "20%")
+    'plans/euclid-20%/abboip.plan'
+    """
+    return f"{kind}s/{privacy}-{asked}/{file_name(user)}.{ENDINGS[kind]}"
+
+
+def about_files(row: FleetRow, files: Files) -> dict[str, str | int]:
+    """The columns of a row that say which files there are; of a plan, in columns of its own."""
+    about = dict[str, str | int]()
+    for kind, content in files.items():
+        own = "plan_" * (kind == "plan")
+        about[kind] = made_name(kind, row.user, row.privacy_metric, row.asked)
+        about |= {f"{own}bytes": len(content), f"{own}sha256": hashlib.sha256(content).hexdigest()}
+    return about
+
+
+def files_of(mark: Mark) -> Iterator[tuple[str, int | None, str | None]]:
+    """The name, the size and the digest of every file of a user."""
+    for row in mark.rows:
+        for name, size, digest in (
+            (row.codebook or row.playbook, row.bytes, row.sha256),
+            (row.plan, row.plan_bytes, row.plan_sha256),
+        ):
+            if name is not None:
+                yield name, size, digest
 
 
 def file_name(user: str) -> str:

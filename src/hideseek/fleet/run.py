@@ -31,15 +31,15 @@ COVERAGE = ("places", "width", "outside", "hours", "days")
 class Fleet:
     """What became of the ``users`` of a data set; the rest is in the table ``labels``, one row per design.
 
-    ``reused`` of them were finished by an earlier run; ``reasons`` counts the ``unusable`` ones, who have no codebook;
+    ``reused`` of them were finished by an earlier run; ``reasons`` counts the ``unusable`` ones, who have no files;
     ``departed`` others, no longer in the data, were finished by an earlier run, and their files are still there.
-    ``kept`` is the average share of the ceiling that is left over all codebooks (None where there is none),
-    ``seconds`` the CPU time per user with codebooks, on average. Users were ``told_apart_by`` what
+    ``kept`` is the average share of the ceiling that is left over all ``playbooks`` or ``codebooks`` (None where there
+    is none), ``seconds`` the CPU time per user who has some, on average. Users were ``told_apart_by`` what
     :class:`hideseek.traces.ReadReport` says, and ``notes`` are those of one.
 
     On average over users, None where nobody could be learned: ``places``, the median ``width`` of a place in metres,
     the share of fixes ``outside``, the ``hours`` and ``days`` covered. ``few_days`` users have fewer days than a week,
-    and ``narrow`` codebooks a budget far below the width of a place.
+    so that their numbers are no promise, and ``narrow`` designs a budget far below the width of a place.
     """
 
     labels: str
@@ -60,6 +60,12 @@ class Fleet:
     few_days: int = 0
     narrow: int = 0
     notes: tuple[str, ...] = ()
+    playbooks: int = 0
+
+    @property
+    def made(self) -> str:
+        """How many playbooks or codebooks there are, in words."""
+        return counted(self.playbooks, "playbook") if self.playbooks else counted(self.codebooks, "codebook")
 
     def to_frame(self) -> pd.DataFrame:
         """The table of labels, one row per design of a user."""
@@ -69,11 +75,10 @@ class Fleet:
 
     def __repr__(self) -> str:
         kept = "" if self.kept is None else f", {self.kept:.1%} of the ceiling kept on average"
-        users, codebooks = counted(self.users, "user"), counted(self.codebooks, "codebook")
-        return f"Fleet of {users}: {codebooks}, {self.unusable} unusable{kept}"
+        return f"Fleet of {counted(self.users, 'user')}: {self.made}, {self.unusable} unusable{kept}"
 
     def _repr_html_(self) -> str:
-        facts: dict[str, object] = {"users": self.users, "codebooks": self.codebooks}
+        facts: dict[str, object] = {"users": self.users, "made": self.made}
         if self.kept is not None:
             facts["kept of the ceiling, on average"] = f"{self.kept:.1%}"
         facts |= {f"unusable: {reason}": count for reason, count in self.reasons.items()}
@@ -94,7 +99,7 @@ def run_fleet(
     engine: str = "joblib",
     progress: Advance | None = None,
 ) -> Fleet:
-    """Learn, design and evaluate for every user of a data set, and write the codebooks and a table of labels.
+    """Learn, plan and attack for every user of a data set, and write the playbooks and a table of labels.
 
     Called again with the same folder, job and way of reading, it does what is missing or no longer as it was written.
     At the end all results are compared with their digests.
@@ -127,10 +132,10 @@ def run_fleet(
     >>> from hideseek.traces.city import synthetic_city
     >>> synthetic_city(people=2, days=2).to_csv("city.csv", index=False)
     >>> found = run_fleet("city.csv", "protected", job=Job(grid=(2, 2), privacy=("hamming",)), workers=1)
-    >>> found.users, found.codebooks, found.unusable
+    >>> found.users, found.playbooks, found.unusable
     (2, 2, 0)
-    >>> found.to_frame()["codebook"].tolist()
-    ['codebooks/hamming-20%/person-000.hideseek', 'codebooks/hamming-20%/person-001.hideseek']
+    >>> found.to_frame()["playbook"].tolist()
+    ['playbooks/hamming-20%/person-000.playbook', 'playbooks/hamming-20%/person-001.playbook']
     """
     reading = checked_options(format, columns, accuracy, one_person, "fleet")
     refuse_nowhere(source := source_of(data, "fleet"))
@@ -146,12 +151,12 @@ def protect_all(spool: Spool, outputs: Outputs, engine: Engine, tell: Advance) -
     digests = spool.unusable | {user: spool.digest(user) for user in spool.users}
     finished = {mark.user for mark in outputs.marks(digests) if is_finished(mark, digests[mark.user])}
     for user in spool.unusable.keys() - finished:
-        outputs.finish(user, digests[user], [(FleetRow(user=user, fixes=0, reason=spool.unusable[user]), b"")])
+        outputs.finish(user, digests[user], [(FleetRow(user=user, fixes=0, reason=spool.unusable[user]), {})])
     missing = [user for user in spool.users if user not in finished]
     before, tasks = len(digests) - len(missing), ((user, spool[user], outputs.job) for user in missing)
     tell("users", before, len(digests))
     for done, ((user, traces, _), results) in enumerate(each_result(engine, protect, tasks), start=before + 1):
-        outputs.finish(user, digests[user], results or [(FleetRow(user=user, fixes=len(traces), reason=DIED), b"")])
+        outputs.finish(user, digests[user], results or [(FleetRow(user=user, fixes=len(traces), reason=DIED), {})])
         tell("users", done, len(digests))
     table = outputs.assemble(sorted(digests))
     departed = outputs.departed(digests)
@@ -167,7 +172,7 @@ def summary(
     table: pa.Table, labels: str, reused: int, departed: int, told_apart_by: str, notes: tuple[str, ...] = ()
 ) -> Fleet:
     """The facts of a table of labels."""
-    columns = ("user", "kept", "seconds", "reason", "narrow", *COVERAGE)
+    columns = ("user", "kept", "seconds", "reason", "narrow", "playbook", *COVERAGE)
     there = [name for name in columns if name in table.column_names]  # tables of 0.2.0 have fewer
     rows = table.select(there).to_pandas().reindex(columns=columns)
     designed, learned = rows[rows["kept"].notna()], rows[rows["days"].notna()].drop_duplicates("user")
@@ -179,7 +184,8 @@ def summary(
         unusable=len(failed),
         reasons=dict(Counter(failed["reason"]).most_common()),
         departed=departed,
-        codebooks=len(designed),
+        codebooks=int(designed["playbook"].isna().sum()),
+        playbooks=int(designed["playbook"].notna().sum()),
         kept=float(designed["kept"].mean()) if len(designed) else None,
         seconds=float(designed["seconds"].sum() / designed["user"].nunique()) if len(designed) else None,
         told_apart_by=told_apart_by,
