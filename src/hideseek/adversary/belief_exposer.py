@@ -15,9 +15,11 @@ from hideseek.adversary.guesses import likeliest_guesses
 from hideseek.adversary.naming import Naming, named, namings_of
 from hideseek.errors import broken_rule
 from hideseek.model.belief import gather, smoothed, updated
+from hideseek.model.belief_chain import BeliefChain
 from hideseek.model.profile import drawn
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.simulation import without_chance
+from hideseek.playbook.playbook import Playbook
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.best_guess import least_errors
 from hideseek.util.checks import whole_number
@@ -89,7 +91,13 @@ class Exposure:
 
 
 def follow_beliefs(
-    game: BeliefGame, choose: Choose, *, accesses: int, walks: int, waits: IntArray | None = None, seed: int = 0
+    game: BeliefGame | Playbook,
+    choose: Choose,
+    *,
+    accesses: int,
+    walks: int,
+    waits: IntArray | None = None,
+    seed: int = 0,
 ) -> Exposure:
     """Follow what chooses at the belief along walks, from the first access on.
 
@@ -145,7 +153,7 @@ def follow_beliefs(
     )
 
 
-def moves_over(game: BeliefGame, steps: int) -> FloatArray:
+def moves_over(game: BeliefChain, steps: int) -> FloatArray:
     """The probabilities of the state so many steps after an access, [state, state]."""
     return np.array([game.later(state, steps=steps) for state in np.eye(len(game.states))])
 
@@ -154,13 +162,14 @@ class _Walk:
     """A walk of the states that is exposed, with the belief before each access, [access, state]."""
 
     def __init__(
-        self, game: BeliefGame, choose: Choose, moves: list[FloatArray], generator: np.random.Generator
+        self, game: BeliefChain, choose: Choose, moves: list[FloatArray], generator: np.random.Generator
     ) -> None:
         self.game, self.moves = game, moves
-        self.places = gather(game.states[:, -1], game.profile.places)
+        places = game.cost.shape[1]
+        self.places = gather(game.states[:, -1], places)
         self.metric = game.error[:, np.unique(game.states[:, -1], return_index=True)[1]]
         self.errors, self.losses = list[float](), list[float]()
-        self.named = np.zeros((3, game.profile.places))
+        self.named = np.zeros((3, places))
         before, after, likely = list[FloatArray](), list[FloatArray](), list[FloatArray]()
         belief, state = game.start, int(drawn(game.start, generator))
         for move in moves:
