@@ -25,6 +25,7 @@ from hideseek.util.best_guess import least_errors
 from hideseek.util.checks import whole_number
 from hideseek.util.estimates import Estimate
 
+Followed = BeliefGame | Playbook
 Choose = Callable[[FloatArray], FloatArray]  # from a belief over the states to a table [state, release]
 
 
@@ -91,13 +92,7 @@ class Exposure:
 
 
 def follow_beliefs(
-    game: BeliefGame | Playbook,
-    choose: Choose,
-    *,
-    accesses: int,
-    walks: int,
-    waits: IntArray | None = None,
-    seed: int = 0,
+    game: Followed, choose: Choose, *, accesses: int, walks: int, waits: IntArray | None = None, seed: int = 0
 ) -> Exposure:
     """Follow what chooses at the belief along walks, from the first access on.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hideseek.adversary.belief_exposer import Exposure, follow_beliefs
+from hideseek.adversary.belief_exposer import Choose, Exposure, follow_beliefs
 from hideseek.adversary.naming import Naming
 from hideseek.errors import broken_rule
 from hideseek.playbook.playbook import Playbook
@@ -16,7 +16,7 @@ from hideseek.util.checks import whole_number
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
 
-ACCESSES, WALKS = 200, 20  # a step takes a millisecond or two, so that these take seconds
+ACCESSES, WALKS = 200, 40  # a step takes a millisecond or two, so that these take seconds
 MISSED = 1 / 3  # of the accesses, each by chance, in the second part of a label
 
 
@@ -81,22 +81,14 @@ def playbook_label(
     >>> label.steady.worst_loss <= 0.1, label.missed.worst_loss <= 0.1, label.prior_risk, label.truth
     (True, True, 0.4, 0.0)
     """
-    owner, every = "playbook_label", playbook.every
+    owner = "playbook_label"
     if playbook.scenario.target != (0,):
         rule = "one that protects the current place"
         raise broken_rule("playbook", owner, rule, f"one that protects the offsets {playbook.scenario.target}")
     accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
-    done = 0
-
-    def choose(belief: FloatArray) -> FloatArray:
-        nonlocal done
-        done += 1
-        if progress is not None and done % accesses == 0:
-            progress("accesses", done, 2 * accesses * walks)
-        return playbook.play(belief).by_state
-
-    waits = every * np.random.default_rng(seed).geometric(1 - MISSED, (walks, accesses))
+    waits = playbook.every * np.random.default_rng(seed).geometric(1 - MISSED, (walks, accesses))
     same = np.full(playbook.cost.shape, 1 / playbook.cost.shape[1])  # whatever is released, it reveals nothing
+    choose = counting(playbook, accesses, 2 * accesses * walks, progress)
     steady = follow_beliefs(playbook, choose, accesses=accesses, walks=walks, seed=seed)
     low, high = steady.filter.interval
     return PlaybookLabel(
@@ -110,6 +102,20 @@ def playbook_label(
         accesses=accesses,
         walks=walks,
     )
+
+
+def counting(playbook: Playbook, often: int, count: int, progress: Advance | None) -> Choose:
+    """The playbook's tables at beliefs; says so ``often`` how many were asked for."""
+    done = 0
+
+    def choose(belief: FloatArray) -> FloatArray:
+        nonlocal done
+        done += 1
+        if progress is not None and done % often == 0:
+            progress("accesses", done, count)
+        return playbook.play(belief).by_state
+
+    return choose
 
 
 def prior_risk(playbook: Playbook) -> float:

@@ -63,7 +63,7 @@ def evaluate_command(
     accesses: Run = 200,
     walks: Annotated[
         int | None,
-        NUMBER(help="Walks to simulate; with a playbook 20 if not given, with a codebook 1000 where it is not exact."),
+        NUMBER(help="Walks to simulate; with a playbook 40 if not given, with a codebook 1000 where it is not exact."),
     ] = None,
     seed: Annotated[int, NUMBER(help="Seed of the random walks.")] = 0,
     beside: Annotated[
@@ -112,7 +112,7 @@ def evaluate_playbook(path: Path, accesses: int, walks: int | None, seed: int, a
     if as_json:
         print_json(label_facts(label, playbook))
         return
-    print_table("How often an adversary names a place who remembers every release", *naming_rows(label, playbook))
+    print_table("How often an adversary who remembers every release names a place, in %", *naming_rows(label, playbook))
     print_table(f"On average over {label.accesses} accesses of {label.walks} walks", *label_rows(label, playbook))
     for sentence in label_sentences(label, playbook):
         say(sentence)

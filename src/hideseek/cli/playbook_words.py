@@ -31,7 +31,7 @@ def playbook_words(playbook: Playbook) -> list[tuple[str, str]]:
     return [
         ("protects", f"the true places: {named_offsets(playbook.scenario.target)}"),
         ("exposes", f"the current place, {access} of {playbook.step} at most"),
-        ("holds", f"{counted(count, 'table')}, each for one belief of the adversary"),
+        ("holds", f"{counted(count, 'table')}, for as many beliefs of the adversary"),
         ("error is measured as", named(playbook.privacy)),
         ("loss is measured as", named(playbook.quality)),
         ("budget per access", f"{amount(playbook.budget, d_q)}, kept after every full history"),
@@ -39,7 +39,7 @@ def playbook_words(playbook: Playbook) -> list[tuple[str, str]]:
         ("on the device", "needs no solver"),
         ("privacy of the first access", amount(first.privacy, d_p)),
         ("loss of the first access", amount(first.loss, d_q, whole=playbook.budget)),
-        ("with nothing exposed", amount(prior_risk(playbook), d_p)),
+        ("prior risk (no release)", amount(prior_risk(playbook), d_p)),
         ("ceiling", f"{amount(playbook.most, d_p)}; no mechanism exceeds it in the long run"),
         ("assumed", "access times reveal nothing about the place"),
     ]
@@ -94,8 +94,8 @@ def naming_rows(label: PlaybookLabel, playbook: Playbook) -> tuple[tuple[str, ..
     """
     names = place_names(playbook)
     busiest = np.argsort([-one.share for one in label.steady.namings], kind="stable").tolist()
-    header = ("place (all in %)", "time there", "named when there", "when elsewhere", "a third missed", "shown nothing")
-    rows = []
+    header = ("place", "time", "when there", "when not", "there, a third missed", "there, shown nothing")
+    rows: Rows = []
     for k in ([k for k, name in enumerate(names) if name is not None] or busiest)[:LISTED]:
         own, missed, unseen = label.steady.namings[k], label.missed.namings[k], label.unseen[k]
         rates = percent(own.there), percent(own.elsewhere), percent(missed.there), percent(unseen.there)

@@ -52,6 +52,17 @@ HowMuch = Annotated[
 COMPARED = 100  # accesses, and walks, to measure what planning ahead gains
 FEW = 10  # walks to measure what a new playbook reaches; evaluate takes more
 PLAYBOOK, CODEBOOK = "me.playbook", "codebook.hideseek"
+OUT = f"The file to write; {PLAYBOOK}, or {CODEBOOK} for a codebook, if not given."
+MadeFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help=OUT)]
+FirstStages = Annotated[int | None, NUMBER(help="How many first accesses get their own tables; for codebooks.")]
+FarSighted = Annotated[
+    bool,
+    typer.Option(
+        "--farsighted", help="Plan ahead for a codebook too, and measure the gain; takes several times as long."
+    ),
+]
+Kilobytes = Annotated[float | None, NUMBER(help="How large a playbook may be; as large as it needs if not given.")]
+Processes = Annotated[int | None, NUMBER(help="Processes to work in for a codebook; one per core if not given.")]
 
 
 @commands.command("design", epilog="Example: hideseek design abboip.json --budget 20% --out abboip.playbook")
@@ -59,35 +70,19 @@ PLAYBOOK, CODEBOOK = "me.playbook", "codebook.hideseek"
 def design_command(
     data: Data,
     reading: Reading,
-    path: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help=f"The file to write; {PLAYBOOK}, or {CODEBOOK} for a codebook, if not given."
-        ),
-    ] = None,
+    path: MadeFile = None,
     budget: Budget = "20%",
     protect: ThroughTime = Protect.PLACE,
     planned: Planned = False,
     memory: Memory = None,
     every: Every = None,
-    first_stages: Annotated[
-        int | None, NUMBER(help="How many first accesses get their own tables; for codebooks.")
-    ] = None,
+    first_stages: FirstStages = None,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
-    farsighted: Annotated[
-        bool,
-        typer.Option(
-            "--farsighted", help="Plan ahead for a codebook too, and measure the gain; takes several times as long."
-        ),
-    ] = False,
-    kilobytes: Annotated[
-        float | None, NUMBER(help="How large a playbook may be; as large as it needs if not given.")
-    ] = None,
-    workers: Annotated[
-        int | None, NUMBER(help="Processes to work in for a codebook; one per core if not given.")
-    ] = None,
+    farsighted: FarSighted = False,
+    kilobytes: Kilobytes = None,
+    workers: Processes = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a person's file for a device: a playbook, or a codebook.
@@ -150,7 +145,10 @@ def design_playbook(job: Design, kilobytes: float | None, path: Path, as_json: b
     from hideseek.cli.expected import playbook_seconds, tell_if_long
     from hideseek.designing.playbook_maker import WITHIN, rehearsed
     from hideseek.planning.training import plan
+    from hideseek.util.checks import scalar
 
+    if kilobytes is not None:
+        scalar(kilobytes, "kilobytes", "design")
     game = job.game
     tell_if_long(playbook_seconds(len(game.states)))
     with bar("planning") as advance:
@@ -175,7 +173,7 @@ def show_playbook(made: Rehearsal, label: PlaybookLabel, path: Path, as_json: bo
         print_json(playbook_facts(playbook) | reached | {"playbook": str(path), "bytes": size})
         return
     title = f"A playbook of {size / 1000:.0f} kB over {len(playbook.regions)} places"
-    print_table(title, ("", ""), [*playbook_words(playbook), ("short of the live planner by", in_percent(short))])
+    print_table(title, ("", ""), [*playbook_words(playbook), ("a live planner reaches", f"{in_percent(short)} more")])
     print_table(f"On average over {label.accesses} accesses of {label.walks} walks", *label_rows(label, playbook))
     for sentence in label_sentences(label, playbook):
         say(sentence)
