@@ -252,7 +252,7 @@ def plan_command(
     outlook: HowFar = Outlook.FAR_SIGHTED,
     mode: HowMuch = Mode.TRADE_OFF,
     discount: Annotated[float, NUMBER(help="How much an access counts, relative to the one before it.")] = 0.9,
-    walks: Annotated[int, NUMBER(help="Walks to train on.")] = 30,
+    walks: Annotated[int, NUMBER(help="Walks to train on.")] = 40,
     accesses: Annotated[int, NUMBER(help="Accesses to simulate, to measure what is reached.")] = 1000,
     seed: Annotated[int, NUMBER(help="Seed of the random walks.")] = 0,
     as_json: AsJson = False,
