@@ -46,7 +46,8 @@ def says(text, value):
 
 
 def test_beside_a_codebook_stands_the_ceiling_never_the_bound_of_cuts(run, planners):
-    design = ("design", "me.json", "--budget", "20%", "--farsighted", "--workers", 1, "--out", "me.hideseek")
+    codebook = ("--memory", 1, "--budget", "20%", "--farsighted", "--workers", 1)
+    design = ("design", "me.json", *codebook, "--out", "me.hideseek")
     label = ("evaluate", "me.hideseek", "me.json", "--accesses", 5)
     outputs = {}
     for words in (design, ("inspect", "me.hideseek"), label):

@@ -51,7 +51,7 @@ def test_long_work_is_told_before_it_starts(run, tmp_path, monkeypatch, words):
     save_profile(MarkovProfile.from_matrix([[0.6, 0.4], [0.3, 0.7]], REGIONS), tmp_path / "me.json")
     monkeypatch.setattr(expected, "LONG", 0)
     target = {
-        "design": "designing.designer.design",
+        "design": "planning.training.plan" if "place" in words else "designing.designer.design",
         "plan": "planning.training.plan",
         "compare": "experiments.comparison.compare",
     }

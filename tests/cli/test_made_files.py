@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hideseek import MarkovProfile, Places, load_profile, save_profile
+from hideseek import MarkovProfile, Places, Playbook, load_profile, save_profile
 from hideseek.adversary import attack
 from hideseek.codebook.codebook import Codebook
 from hideseek.experiments import planner_study_pages
@@ -29,12 +29,14 @@ def files(run, tmp_path):
     save_profile(MarkovProfile.from_matrix(CHAIN, REGIONS), tmp_path / "me.json")
     quick = ("--walks", "2", "--accesses", "100", "--outlook", "plain")
     for words in (
-        ("design", "me.json", "--budget", "30%", "--out", "me.hideseek"),
+        ("design", "me.json", "--budget", "30%", "--memory", "1", "--out", "me.hideseek"),
+        ("design", "me.json", "--budget", "30%", "--out", "me.playbook"),
         ("plan", "me.json", "--out", "me.plan", *quick),
         ("solve", "me.json", "--out", "table.csv", "--attack", "attack.csv"),
         ("curve", "me.json", "--points", "4", "--out", "curve.csv"),
         ("expose", "me.hideseek", "--state", "me.state", *HERE),
         ("expose", "me.plan", "--state", "live.state", *HERE),
+        ("expose", "me.playbook", "--state", "book.state", *HERE),
     ):
         status, _, err = run(*words)
         assert status == 0, err
@@ -42,6 +44,7 @@ def files(run, tmp_path):
         Kind.PROFILE: "me.json",
         Kind.CODEBOOK: "me.hideseek",
         Kind.PLAN: "me.plan",
+        Kind.PLAYBOOK: "me.playbook",
         Kind.MECHANISM: "table.csv",
         Kind.ATTACK: "attack.csv",
         Kind.CURVE: "curve.csv",
@@ -77,7 +80,8 @@ def test_the_facts_of_each_file_are_those_that_are_in_it(run, files, undisturbed
     book = Codebook.load("me.hideseek")
     state, live = facts("me.state"), facts("live.state")
     assert (state["of"], state["sha256"]) == ("codebook", book.sha256)
-    assert (live["of"], live["accesses"], live["withheld"]) == ("plan", 1, 0)
+    assert (live["of"], live["accesses"], live["withheld"]) == ("plan or playbook", 1, 0)
+    assert facts("book.state")["sha256"] == Playbook.load("me.playbook").sha256
     assert facts("curve.csv")["rows"] == 4
     fleet = facts(undisturbed)
     assert (fleet["users"], fleet["codebooks"], fleet["job"]["grid"]) == (4, 4, [1, 2])
@@ -205,15 +209,17 @@ def test_a_damaged_user_of_a_fleet_is_told(run, tmp_path, rows):
 def test_expose_knows_which_options_go_with_which_file(run, files):
     for words, said in (
         (("me.plan", "--ahead", "46.5,6.5"), "given with a codebook only"),
-        (("me.hideseek", "--floor", "1"), "given with a plan only"),
-        (("me.json",), "a codebook or a plan"),
+        (("me.playbook", "--ahead", "46.5,6.5"), "given with a codebook only"),
+        (("me.hideseek", "--floor", "1"), "given with a playbook or a plan only"),
+        (("me.json",), "a playbook, a codebook or a plan"),
     ):
         status, out, _ = run("expose", *words, "--state", "new", *HERE, "--json")
         assert status == 2
         assert said in json.loads(out)["message"]
     assert not Path("new").exists()
-    label = json.loads(run("expose", "me.plan", "--state", "new", *HERE, "--json")[1])["label"]
-    assert label["accesses"] == 1
+    for name in ("me.plan", "me.playbook"):
+        label = json.loads(run("expose", name, "--state", f"{name}.new", *HERE, "--json")[1])["label"]
+        assert label["accesses"] == 1
 
 
 def test_evaluate_as_somebody_who_believes_another_profile(run, files, tmp_path):

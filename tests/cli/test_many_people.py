@@ -46,7 +46,8 @@ def test_a_user_of_a_fleet_has_what_learn_design_and_evaluate_give(run, city):
     assert facts["seconds"] == pytest.approx(table["seconds"].sum() / 4)
     row = table.iloc[6]
     assert run("learn", city, "--user", row["user"], "--grid", "1x2", "--out", "p.json")[0] == 0
-    book = json.loads(run("design", "p.json", "--budget", row["asked"], "--out", "p.hideseek", "--json")[1])
+    words = ("--budget", row["asked"], "--memory", 1, "--out", "p.hideseek", "--json")
+    book = json.loads(run("design", "p.json", *words)[1])
     assert Path("all", row["codebook"]).read_bytes() == Path("p.hideseek").read_bytes()
     assert (row["bytes"], row["places"]) == (Path("p.hideseek").stat().st_size, book["places"])
     assert (row["budget"], row["worst_loss"]) == (book["budget"], book["deployed"]["worst_loss"])

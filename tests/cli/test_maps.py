@@ -7,7 +7,17 @@ import stat
 
 import pytest
 
-from hideseek import MarkovProfile, Places, Scenario, design, evaluate, plan, save_plan, save_profile
+from hideseek import (
+    MarkovProfile,
+    Places,
+    Scenario,
+    design,
+    evaluate,
+    make_playbook,
+    plan,
+    save_plan,
+    save_profile,
+)
 from hideseek.cli.descriptions import label_facts
 from hideseek.cli.inputs import read_label
 from hideseek.metrics import distance
@@ -25,10 +35,13 @@ def files(run, traces, tmp_path):
     codebook = design(profile, Scenario.past_present(1), privacy=metric, quality=metric, budget=500.0)
     save_profile(profile, tmp_path / "p.json")
     codebook.save(tmp_path / "c.hideseek")
-    save_plan(game, plan(game, walks=1), path=tmp_path / "l.plan")
+    planner = plan(game, walks=1)
+    save_plan(game, planner, path=tmp_path / "l.plan")
+    make_playbook(game, planner).save(tmp_path / "b.playbook")
     label = evaluate(codebook, profile, accesses=40, walks=5)  # simulated, so that it has intervals
     (tmp_path / "label.json").write_text(json.dumps(label_facts(label)))
-    return {"traces": traces, "profile": "p.json", "codebook": "c.hideseek", "plan": "l.plan", "label": "label.json"}
+    made = {"codebook": "c.hideseek", "plan": "l.plan", "playbook": "b.playbook", "label": "label.json"}
+    return {"traces": traces, "profile": "p.json"} | made
 
 
 def test_every_kind_of_file_becomes_a_private_map(run, files, tmp_path):

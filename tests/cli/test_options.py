@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 from hideseek.adversary.label import evaluate
+from hideseek.adversary.playbook_label import playbook_label
 from hideseek.cli import made_files, many_people, one_access, through_time
 from hideseek.cli.inputs import scenario_alone, scenario_of_codebook
 from hideseek.errors import ParameterError
@@ -36,7 +37,8 @@ def defaults(function):
     [
         (one_access.solve_command, solve, ("tolerance", "time_limit", "radius")),
         (one_access.curve_command, trade_off, ("tolerance", "breakpoints")),
-        (made_files.evaluate_command, evaluate, ("accesses", "walks", "seed")),
+        (made_files.evaluate_command, evaluate, ("accesses", "seed")),
+        (made_files.evaluate_command, playbook_label, ("accesses", "seed")),
         (through_time.plan_command, plan, ("outlook", "mode", "discount", "walks", "seed")),
         (many_people.compare_command, compare, ("accesses", "walks", "seed", "workers")),
         (many_people.study_command, study, ("users", "accesses", "privacy", "quality", "seed", "workers")),
@@ -51,6 +53,12 @@ def test_defaults_are_those_of_the_function(command, function, names):
 
 def test_a_plan_is_simulated_for_as_many_accesses_as_in_python():
     assert defaults(through_time.plan_command)["accesses"] == ACCESSES
+
+
+def test_a_label_takes_as_many_walks_as_in_python(run):
+    told = " ".join(run("evaluate", "--help")[1].replace("│", "").split())
+    ours, theirs = (defaults(function)["walks"] for function in (playbook_label, evaluate))
+    assert f"with a playbook {ours} if not given, with a codebook {theirs} where" in told
 
 
 def test_what_lies_between_accesses_is_no_matter_of_one_access():

@@ -20,7 +20,7 @@ def designed(traces, tmp_path_factory):
     folder = tmp_path_factory.mktemp("designed")
     command = [sys.executable, "-m", "hideseek"]
     learn = ["learn", traces, "--user", "person-001", "--grid", "4x4", "--out", "p.json"]
-    design = ["design", "p.json", "--budget", "30%", "--out", "p.hideseek", "--json"]
+    design = ["design", "p.json", "--memory", "1", "--budget", "30%", "--out", "p.hideseek", "--json"]
     subprocess.run([*command, *learn], cwd=folder, check=True, capture_output=True)
     out = subprocess.run([*command, *design], cwd=folder, check=True, capture_output=True, text=True).stdout
     return folder, json.loads(out)
@@ -136,8 +136,8 @@ def test_a_damaged_codebook_is_refused_in_one_line(run, designed, tmp_path):
     assert not (tmp_path / "s").exists()
 
 
-@pytest.mark.parametrize("protect", ["place", "way", "next", "next --planned", "between"])
-def test_everything_can_be_protected_through_time(run, tmp_path, protect):
+@pytest.mark.parametrize("protect", ["place --memory 1", "way", "next", "next --planned", "between"])
+def test_everything_can_be_protected_through_time_by_a_codebook(run, tmp_path, protect):
     places = Places([45.0, 45.01, 45.02], [5.0, 5.01, 5.0])
     matrix = [[0.8, 0.2, 0.0], [0.3, 0.4, 0.3], [0.1, 0.2, 0.7]]
     save_profile(MarkovProfile.from_matrix(matrix, places, step="10min"), tmp_path / "p.json")

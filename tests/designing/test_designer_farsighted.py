@@ -205,7 +205,7 @@ def test_a_share_more_of_an_estimate_has_an_interval_that_holds_all_ratios() -> 
 
 def test_the_command_tells_what_planning_ahead_gains(run, tmp_path):
     save_profile(PLACED, tmp_path / "me.json")
-    game = ("--budget", "50%", "--quality", "euclid")
+    game = ("--memory", "1", "--budget", "50%", "--quality", "euclid")
     status, out, err = run("design", "me.json", *game, "--farsighted", "--out", "far.hideseek", "--json")
     assert status == 0, err
     facts = json.loads(out)
@@ -222,7 +222,7 @@ def test_the_command_tells_what_planning_ahead_gains(run, tmp_path):
 def test_the_command_leaves_out_a_plan_that_would_lose(run, tmp_path):
     """A codebook that remembers one release cannot always follow a plan that was made for full memory."""
     save_profile(PLACED, tmp_path / "me.json")
-    game = ("--budget", "20%", "--quality", "euclid")
+    game = ("--memory", "1", "--budget", "20%", "--quality", "euclid")
     status, out, err = run("design", "me.json", *game, "--farsighted", "--out", "far.hideseek")
     assert status == 0, err
     assert "so it was left out" in " ".join(out.split())

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hideseek import MarkovProfile, Places, Scenario, design, evaluate, plan, synthetic_city
+from hideseek import MarkovProfile, Places, Scenario, design, evaluate, make_playbook, plan, synthetic_city
 from hideseek.errors import OutputError, ParameterError
 from hideseek.maps import MapPage, map_page
 from hideseek.maps import page as module
@@ -40,6 +40,7 @@ TRACES = synthetic_city(people=2, days=2, seed=1)
 BOOK = design(TWO, Scenario.past_present(1), privacy=hamming(), quality=hamming(), budget=0.1)
 LABEL = evaluate(BOOK, TWO, accesses=4)
 GAME = BeliefGame.of(PROFILE, privacy=distance(PLACES), quality=distance(PLACES), budget=500.0)
+PLAYBOOK = make_playbook(GAME, plan(GAME, walks=1), kilobytes=20)
 PAGES = {
     "traces": map_page(TRACES),
     "one fix": map_page(TRACES.head(1)),
@@ -49,6 +50,7 @@ PAGES = {
     "codebook and label": map_page(BOOK, label=LABEL),
     "game": map_page(GAME),
     "plan": map_page((GAME, plan(GAME, walks=1))),
+    "playbook": map_page(PLAYBOOK),
     "label": map_page(LABEL),
 }
 
@@ -205,6 +207,7 @@ def test_results_show_themselves():
     assert BOOK.map().html == PAGES["codebook"]
     assert GAME.map().html == PAGES["game"]
     assert plan(GAME, walks=1).map(GAME).html == PAGES["plan"]
+    assert PLAYBOOK.map().html == PAGES["playbook"]
     assert LABEL.map().html == PAGES["label"]
     assert LABEL.map(BOOK).html == PAGES["codebook and label"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hideseek import MarkovProfile, Scenario, design, plan
-from hideseek.maps.releases import best_guess, of_codebook, of_plan
+from hideseek import MarkovProfile, Places, Scenario, design, make_playbook, plan
+from hideseek.maps.releases import best_guess, of_codebook, of_plan, of_playbook
 from hideseek.metrics import from_matrix, hamming
 from hideseek.planning import BeliefGame
 from tests.support.designs import CHAIN, LINE, SCENARIOS, SECOND_ORDER, made
@@ -72,6 +72,19 @@ def test_a_planner_keeps_the_budget_and_never_exceeds_the_ceiling():
     assert found.table.sum(axis=1) == pytest.approx(1)
     assert found.share @ found.loss <= 0.3 + NUMBERS
     assert 0 < found.share @ found.error <= game.ceiling.bound + NUMBERS
+
+
+def test_a_playbook_releases_by_the_table_of_its_first_access():
+    """With one table, made for the first access, as the best mechanism there: its privacy is that of the ceiling."""
+    places = Places([46.52, 46.53, 46.54], [6.57, 6.58, 6.59])
+    profile = MarkovProfile.from_matrix(CHAIN.transition, places)
+    game = BeliefGame.of(profile, privacy=hamming(), quality=hamming(), budget=0.2)
+    found = of_playbook(make_playbook(game, plan(game, outlook="plain")))
+    assert found.share == pytest.approx(CHAIN.stationary)
+    assert found.share @ found.error == pytest.approx(game.ceiling.privacy, abs=NUMBERS)
+    assert found.right == pytest.approx(1 - found.error)
+    assert found.loss == pytest.approx(1 - np.diag(found.table))
+    assert found.share @ found.loss <= 0.2
 
 
 def test_where_more_than_the_place_is_protected_nobody_is_right_about_it():

@@ -12,7 +12,8 @@ LONG = 30  # seconds from which it is worth a word
 # seconds on one idle core, with one release remembered: a design took 3.1 s for a walker of 25 places, 6.8 s for one
 # person of 18, and 10 s to two minutes for cabs of 70 to 105; a comparison at 30 places took 134 s, shared by two
 # cores, of which the live planner, the playbook and the far-sighted codebook took 50
-DESIGN, COMPARISON = 3.0, 70.0
+# a playbook of a cab with 25 places took 10 to 30 s, with its plan and what it reaches
+DESIGN, COMPARISON, PLAYBOOK = 3.0, 70.0, 25.0
 # each place more on the way takes four times as long (5 s for 16 places), steps between accesses far longer (27 s for
 # 16, up to three minutes for 20); two places drawn one after the other took 1.2 s for 11, 4.6 s for 16 and 8 s for 20
 ON_THE_WAY, BETWEEN, IN_TURN = 4.0, 250.0, 15.0
@@ -36,6 +37,15 @@ def design_seconds(places: int, scenario: Scenario) -> float:
     else:
         alone = DESIGN * size**2 * float(places) ** max(remembered - 1, 0) * ON_THE_WAY ** (len(scenario.target) - 1)
     return alone
+
+
+def playbook_seconds(states: int) -> float:
+    """How long a playbook takes, with its plan and its label.
+
+    >>> playbook_seconds(25), playbook_seconds(50)
+    (25.0, 200.0)
+    """
+    return PLAYBOOK * (states / 25) ** 3
 
 
 def comparison_seconds(places: int, accesses: int, walks: int) -> float:

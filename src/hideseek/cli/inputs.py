@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from hideseek.util.estimates import Estimate
 from hideseek.util.private_files import read_plain_file
 from hideseek.util.units import is_length, shown
 
+Options = Mapping[str, bool | float | None]
 LONGEST_LINE = 256  # characters for a point
 LARGEST_LABEL = 2**20  # bytes
 APPLIES = {"planned": (Protect.NEXT,), "memory": (Protect.PLACE, Protect.WAY), "every": (Protect.BETWEEN,)}
@@ -63,6 +64,18 @@ def refuse_idle(protect: Protect, **options: bool | int | None) -> None:
             rule = f"given with --protect {' or '.join(APPLIES[name])}"
             way_out = "Leave it out, or protect something else."
             raise broken_rule(name, this_command(), rule, f"--protect {protect}", way_out)
+
+
+def refuse_of_other_kind(playbook: bool, *, of_playbooks: Options, of_codebooks: Options) -> None:
+    """Refuse an option that was given and would change nothing, as it belongs to the other kind of file."""
+    rule, got = (
+        ("given with --memory, or with another --protect than place", "a playbook to make")
+        if playbook
+        else ("given with --protect place, and without --memory", "a codebook to make")
+    )
+    for name, value in (of_codebooks if playbook else of_playbooks).items():
+        if value not in (None, False):
+            raise broken_rule(name, this_command(), rule, got, "Leave it out, or make the other one.")
 
 
 def scenario_of_codebook(protect: Protect, planned: bool, memory: int | None, every: int | None) -> Scenario:

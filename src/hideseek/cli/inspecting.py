@@ -24,6 +24,7 @@ from hideseek.cli.descriptions import (
     stage_rows,
 )
 from hideseek.cli.inputs import read_label
+from hideseek.cli.playbook_words import playbook_facts, playbook_words
 from hideseek.cli.terminal import print_table, say
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.deployed_run import verify
@@ -31,6 +32,7 @@ from hideseek.device.step_device import unsealed
 from hideseek.errors import StateError, TraceError
 from hideseek.experiments.wording import label_table
 from hideseek.planning.plan_file import load_plan
+from hideseek.playbook.playbook import Playbook
 from hideseek.storage.kinds import FLEET, HEAD, LABELS, Kind, kind_of
 from hideseek.storage.profile_file import load_profile
 from hideseek.util.private_files import read_plain_file
@@ -120,6 +122,15 @@ def a_plan(kind: Kind, path: Path) -> Inspected:
     return Inspected(kind, facts, ((title, ("", ""), plan_promises(game, planner)),), (told,))
 
 
+def a_playbook(kind: Kind, path: Path) -> Inspected:
+    """A playbook, of which nothing is believed: every number is computed here."""
+    playbook, size = Playbook.load(path), path.stat().st_size
+    title = f"{path.name}, a playbook of {size / 1000:.0f} kB over {len(playbook.regions)} places"
+    told = "All numbers are computed here from what the file holds; what it reaches in a run is told by evaluate."
+    facts = playbook_facts(playbook) | {"playbook": str(path), "bytes": size}
+    return Inspected(kind, facts, ((title, ("", ""), playbook_words(playbook)),), (told,))
+
+
 def a_state(kind: Kind, path: Path) -> Inspected:
     """The state of a device, of which the true places in it are not shown."""
     try:
@@ -131,7 +142,7 @@ def a_state(kind: Kind, path: Path) -> Inspected:
         raise StateError(f"The state {path} is damaged.") from None
     if "seal" in state and not sealed:
         raise StateError(f"The state {path} is damaged: its checksum is wrong.")
-    rule = "plan" if "belief" in state else "codebook"
+    rule = "plan or playbook" if "belief" in state else "codebook"
     facts: dict[str, object] = {"of": rule, "sha256": owner, "version": version, "last_step": last}
     words = [("of a device with", f"a {rule}"), (f"sha256 of the {rule}", owner), ("last answered step", f"{last}")]
     counts = {name: int(run[name]) for name in ("accesses", "withheld") if isinstance(run.get(name), int)}
@@ -229,6 +240,7 @@ EXPLAINED: dict[Kind, Callable[[Kind, Path], Inspected]] = {
     Kind.PROFILE: a_profile,
     Kind.CODEBOOK: a_codebook,
     Kind.PLAN: a_plan,
+    Kind.PLAYBOOK: a_playbook,
     Kind.STATE: a_state,
     Kind.FLEET: a_fleet,
     Kind.LABELS: some_labels,

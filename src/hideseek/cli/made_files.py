@@ -1,4 +1,4 @@
-"""Commands for files that were made before: inspect any of them, evaluate a codebook, expose places by one."""
+"""Commands for files that were made before: inspect any of them, evaluate a playbook or codebook, expose by one."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hideseek.cli.options import NUMBER, AsJson, CodebookFile, Commands, Run, Walks
-from hideseek.cli.terminal import note, print_json, print_label, say
+from hideseek.cli.options import NUMBER, AsJson, Commands, Run
+from hideseek.cli.terminal import note, print_json, print_label, print_table, say
 from hideseek.errors import broken_rule
 from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
     from datetime import datetime
 
-    from hideseek.device.belief_device import LiveLabel
+    from hideseek.device.belief_device import BeliefDevice, LiveLabel
     from hideseek.device.codebook_device import Point
     from hideseek.device.step_device import Answer
 
@@ -29,16 +29,20 @@ WITHHELD = {
 }
 
 
-@commands.command("inspect", epilog="Example: hideseek inspect abboip.hideseek")
+@commands.command("inspect", epilog="Example: hideseek inspect abboip.playbook")
 def inspect_command(
     path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A profile, codebook, plan, device state, fleet folder, report ...")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A profile, playbook, codebook, plan, device state, fleet folder, report ..."
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
     """Say what a file of hideseek is, and what it holds.
 
-    What a codebook or a plan claims is computed again from the tables and the profile in its file.
+    What a codebook or a plan claims is computed again from the tables and the profile in its file; a playbook claims
+    nothing, and all its numbers are computed.
     """
     from hideseek.cli.inspecting import inspected, show
 
@@ -49,28 +53,82 @@ def inspect_command(
         show(found)
 
 
-@commands.command("evaluate", epilog="Example: hideseek evaluate abboip.hideseek abboip.json")
+@commands.command("evaluate", epilog="Example: hideseek evaluate abboip.playbook")
 def evaluate_command(
-    path: CodebookFile,
-    source: Annotated[Path, typer.Argument(metavar="PROFILE", help="The profile made by learn, or another one.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A playbook or a codebook made by design.")],
+    source: Annotated[
+        Path | None,
+        typer.Argument(metavar="PROFILE", help="With a codebook, the profile made by learn, or another one."),
+    ] = None,
     accesses: Run = 200,
-    walks: Walks = 1000,
+    walks: Annotated[
+        int | None,
+        NUMBER(help="Walks to simulate; with a playbook 40 if not given, with a codebook 1000 where it is not exact."),
+    ] = None,
     seed: Annotated[int, NUMBER(help="Seed of the random walks.")] = 0,
     beside: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Another codebook; the gain over it is shown.")
+        Path | None, typer.Option(metavar="FILE", help="Beside a codebook another one; the gain over it is shown.")
     ] = None,
     believed: Annotated[
         Path | None,
         typer.Option(
-            "--as", metavar="PROFILE", help="The profile that the adversaries believe, instead of the true one."
+            "--as",
+            metavar="PROFILE",
+            help="With a codebook, the profile that the adversaries believe, instead of the true one.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute the honest label: the privacy that is left against adversaries who remember every release.
 
-    The adversaries know the person's profile, or believe another one (--as), over the same places.
+    A playbook holds the profile. With a codebook the adversaries know the profile that is given, or believe another one
+    (--as), over the same places.
     """
+    from hideseek.adversary.policies import WALKS
+    from hideseek.storage.kinds import Kind, kind_or_none
+
+    if kind_or_none(str(path)) is Kind.PLAYBOOK:
+        for name, given in (("source", source), ("beside", beside), ("believed", believed)):
+            if given is not None:
+                raise broken_rule(name, "evaluate", "given with a codebook only", f"the playbook {path.name}")
+        evaluate_playbook(path, accesses, walks, seed, as_json)
+    elif source is None:
+        raise broken_rule("source", "evaluate", "given with a codebook", "none")
+    else:
+        evaluate_codebook(path, source, accesses, WALKS if walks is None else walks, seed, beside, believed, as_json)
+
+
+def evaluate_playbook(path: Path, accesses: int, walks: int | None, seed: int, as_json: bool) -> None:
+    """The label of a playbook, for people the places first."""
+    from hideseek.adversary.playbook_label import WALKS, playbook_label
+    from hideseek.cli.playbook_words import label_facts, label_rows, label_sentences, naming_rows
+    from hideseek.playbook.playbook import Playbook
+
+    playbook = Playbook.load(path)
+    with bar("attacking") as advance:
+        label = playbook_label(
+            playbook, accesses=accesses, walks=WALKS if walks is None else walks, seed=seed, progress=advance
+        )  # fmt: skip
+    if as_json:
+        print_json(label_facts(label, playbook))
+        return
+    print_table("How often an adversary who remembers every release names a place, in %", *naming_rows(label, playbook))
+    print_table(f"On average over {label.accesses} accesses of {label.walks} walks", *label_rows(label, playbook))
+    for sentence in label_sentences(label, playbook):
+        say(sentence)
+
+
+def evaluate_codebook(
+    path: Path,
+    source: Path,
+    accesses: int,
+    walks: int,
+    seed: int,
+    beside: Path | None,
+    believed: Path | None,
+    as_json: bool,
+) -> None:
+    """The label of a codebook."""
     from hideseek.adversary.label import ASSUMPTION, evaluate
     from hideseek.cli.descriptions import label_facts, together
     from hideseek.codebook.codebook import Codebook
@@ -110,10 +168,12 @@ def evaluate_command(
 
 
 @commands.command(
-    "expose", epilog="Example: hideseek expose me.hideseek --state me.state --latitude 46.52 --longitude 6.57"
+    "expose", epilog="Example: hideseek expose me.playbook --state me.state --latitude 46.52 --longitude 6.57"
 )
 def expose_command(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="A codebook made by design, or a plan made by plan.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A playbook or a codebook made by design, or a plan made by plan.")
+    ],
     state: Annotated[
         Path, typer.Option(metavar="FILE", help="The device's state file, which holds what was exposed so far.")
     ],
@@ -127,13 +187,15 @@ def expose_command(
         typer.Option(metavar="LATITUDE,LONGITUDE", help="Where you are a step later; for codebooks of planned routes."),
     ] = None,
     floor: Annotated[
-        float | None, NUMBER(help="Privacy below which nothing is exposed; for plans.", show_default=False)
+        float | None,
+        NUMBER(help="Privacy below which nothing is exposed; for playbooks and plans.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print what to expose now instead of the true place; a step has one answer, however often you ask.
 
-    With a codebook the answer is looked up; with a plan, the game is solved for the adversary's current belief.
+    With a playbook or a codebook the answer is looked up; with a plan, the game is solved for the adversary's current
+    belief.
 
     Without --latitude and --longitude, one line LATITUDE,LONGITUDE is read from the standard input, which other users
     of the machine do not see. The exit status is 3 if nothing may be exposed.
@@ -144,31 +206,41 @@ def expose_command(
     from hideseek.storage.kinds import Kind, kind_of
 
     kind = kind_of(path)
-    if kind not in (Kind.CODEBOOK, Kind.PLAN):
-        raise broken_rule("FILE", "expose", "a codebook or a plan", f"{path.name}, a {kind}")
-    if kind is Kind.PLAN and ahead:
-        raise broken_rule("ahead", "expose", "given with a codebook only", f"the plan {path.name}")
+    if kind not in (Kind.CODEBOOK, Kind.PLAN, Kind.PLAYBOOK):
+        raise broken_rule("FILE", "expose", "a playbook, a codebook or a plan", f"{path.name}, a {kind}")
+    if kind is not Kind.CODEBOOK and ahead:
+        raise broken_rule("ahead", "expose", "given with a codebook only", f"the {kind} {path.name}")
     if kind is Kind.CODEBOOK and floor is not None:
-        raise broken_rule("floor", "expose", "given with a plan only", f"the codebook {path.name}")
+        raise broken_rule("floor", "expose", "given with a playbook or a plan only", f"the codebook {path.name}")
     if (latitude is None) != (longitude is None):
         raise broken_rule("latitude and longitude", "expose", "given together, or not at all", "one of them")
     here = point_line() if latitude is None else f"{latitude},{longitude}"
     point, when = point_from(here, "latitude and longitude"), datetime.now(UTC) if at is None else at
     route = [point_from(text, "ahead") for text in ahead or []]
-    if kind is Kind.PLAN:
-        answer, label = live_answer(path, state, floor or 0.0, point, when)
+    answer: Answer
+    label: LiveLabel | None = None
+    if kind is Kind.CODEBOOK:
+        answer = codebook_answer(path, state, point, when, route)
     else:
-        answer, label = codebook_answer(path, state, point, when, route), None
+        device = (playbook_device if kind is Kind.PLAYBOOK else live_device)(path, state, floor or 0.0)
+        answer, label = device.expose(*point, at=when), device.label()
     show_answer(answer, label, as_json)
 
 
-def live_answer(path: Path, state: Path, floor: float, point: Point, when: datetime | str) -> tuple[Answer, LiveLabel]:
-    """The answer of a live device, and the label of its releases so far."""
+def playbook_device(path: Path, state: Path, floor: float) -> BeliefDevice:
+    """The device of a playbook."""
+    from hideseek.device.playbook_device import PlaybookDevice
+    from hideseek.playbook.playbook import Playbook
+
+    return PlaybookDevice(Playbook.load(path), state=state, floor=floor)
+
+
+def live_device(path: Path, state: Path, floor: float) -> BeliefDevice:
+    """The device of a plan, with its solver."""
     from hideseek.device.live_device import LiveDevice
     from hideseek.planning.plan_file import load_plan
 
-    device = LiveDevice(*load_plan(path), state=state, floor=floor)
-    return device.expose(*point, at=when), device.label()
+    return LiveDevice(*load_plan(path), state=state, floor=floor)
 
 
 def codebook_answer(path: Path, state: Path, point: Point, when: datetime | str, route: list[Point]) -> Answer:

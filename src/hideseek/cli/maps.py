@@ -20,12 +20,14 @@ commands = Commands()
 TRACES = "traces"
 
 
-@commands.command("map", epilog="Example: hideseek map abboip.hideseek --tracks cabs/new_abboip.txt --out map.html")
+@commands.command("map", epilog="Example: hideseek map abboip.playbook --tracks cabs/new_abboip.txt --out map.html")
 @reads_traces
 def map_command(
     data: Annotated[
         str,
-        typer.Argument(metavar="DATA", help="Traces, a profile, a codebook, a plan, or a label (evaluate --json)."),
+        typer.Argument(
+            metavar="DATA", help="Traces, a profile, a playbook, a codebook, a plan, or a label (evaluate --json)."
+        ),
     ],
     reading: Reading,
     path: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")] = Path("map.html"),
@@ -64,6 +66,7 @@ def read_any(source: str, reading: Reading, tracks: bool) -> tuple[str, Mapped]:
     from hideseek.cli.people import read
     from hideseek.codebook.codebook import Codebook
     from hideseek.planning.plan_file import load_plan
+    from hideseek.playbook.playbook import Playbook
     from hideseek.storage.kinds import Kind, kind_or_none
     from hideseek.storage.profile_file import load_profile
 
@@ -71,6 +74,7 @@ def read_any(source: str, reading: Reading, tracks: bool) -> tuple[str, Mapped]:
         Kind.PROFILE: load_profile,
         Kind.CODEBOOK: Codebook.load,
         Kind.PLAN: load_plan,
+        Kind.PLAYBOOK: Playbook.load,
         Kind.LABEL: read_label,
     }
     kind = kind_or_none(source)

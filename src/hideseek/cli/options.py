@@ -82,7 +82,6 @@ DataOrCity = Annotated[
         show_default=False,
     ),
 ]
-CodebookFile = Annotated[Path, typer.Argument(metavar="CODEBOOK", help="A codebook made by design.")]
 
 OneAccess = Annotated[
     Protect,  # all of them, so that the error can say which command knows the others
@@ -108,7 +107,10 @@ Every = Annotated[
 ]
 Memory = Annotated[
     int | None,
-    NUMBER(help=f"Releases that the adversary remembers, with --protect place or way; {MEMORY} if not given."),
+    NUMBER(
+        help="Make a codebook for an adversary who remembers so many releases, with --protect place or way; "
+        f"{MEMORY} if not given with way."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Privacy = Annotated[MetricName, typer.Option("--privacy", help=f"How the adversary's error is measured: {METRICS}.")]

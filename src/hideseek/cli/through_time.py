@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +23,6 @@ from hideseek.cli.options import (
     Quality,
     Sensitive,
     ThroughTime,
-    Workers,
 )
 from hideseek.cli.reading import Reading, reads_traces
 from hideseek.cli.terminal import print_json, print_table, say
@@ -30,7 +30,12 @@ from hideseek.util.choices import MetricName, Mode, Outlook, Protect
 from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
+    from hideseek.adversary.playbook_label import PlaybookLabel
     from hideseek.codebook.codebook import Codebook
+    from hideseek.designing.playbook_maker import Rehearsal
+    from hideseek.metrics.metric import Metric
+    from hideseek.model.markov import MarkovProfile
+    from hideseek.model.scenario import Scenario
     from hideseek.planning.belief_game import BeliefGame
     from hideseek.planning.planner import Planner
     from hideseek.util.estimates import Estimate
@@ -45,58 +50,155 @@ HowMuch = Annotated[
     typer.Option(help="Give up no privacy of this access (lexicographic), or some for more privacy later (trade-off)."),
 ]
 COMPARED = 100  # accesses, and walks, to measure what planning ahead gains
+FEW = 10  # walks to measure what a new playbook reaches; evaluate takes more
+PLAYBOOK, CODEBOOK = "me.playbook", "codebook.hideseek"
+OUT = f"The file to write; {PLAYBOOK}, or {CODEBOOK} for a codebook, if not given."
+MadeFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help=OUT)]
+FirstStages = Annotated[int | None, NUMBER(help="How many first accesses get their own tables; for codebooks.")]
+FarSighted = Annotated[
+    bool,
+    typer.Option(
+        "--farsighted", help="Plan ahead for a codebook too, and measure the gain; takes several times as long."
+    ),
+]
+Kilobytes = Annotated[float | None, NUMBER(help="How large a playbook may be; as large as it needs if not given.")]
+Processes = Annotated[int | None, NUMBER(help="Processes to work in for a codebook; one per core if not given.")]
 
 
-@commands.command("design", epilog="Example: hideseek design abboip.json --budget 20% --out abboip.hideseek")
+@commands.command("design", epilog="Example: hideseek design abboip.json --budget 20% --out abboip.playbook")
 @reads_traces
 def design_command(
     data: Data,
     reading: Reading,
-    path: Annotated[Path, typer.Option("--out", metavar="FILE", help="The codebook file to write.")] = Path(
-        "codebook.hideseek"
-    ),
+    path: MadeFile = None,
     budget: Budget = "20%",
     protect: ThroughTime = Protect.PLACE,
     planned: Planned = False,
     memory: Memory = None,
     every: Every = None,
-    first_stages: Annotated[int | None, NUMBER(help="How many first accesses get their own tables.")] = None,
+    first_stages: FirstStages = None,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
-    farsighted: Annotated[
-        bool, typer.Option("--farsighted", help="Plan ahead, and measure the gain; takes several times as long.")
-    ] = False,
-    workers: Workers = None,
+    farsighted: FarSighted = False,
+    kilobytes: Kilobytes = None,
+    workers: Processes = None,
     as_json: AsJson = False,
 ) -> None:
-    """Design a person's codebook: the best mechanism for every exposed history that can occur."""
-    from hideseek.cli.expected import design_seconds, tell_if_long
-    from hideseek.cli.inputs import metrics_of, scenario_of_codebook, tell_if_narrow
-    from hideseek.cli.people import profile_of
-    from hideseek.designing.designer import design
-    from hideseek.game.budget import budget_through_time
-    from hideseek.planning.belief_game import BeliefGame
+    """Make a person's file for a device: a playbook, or a codebook.
 
+    A playbook protects the current place, and keeps the budget after every full history. Its device needs no solver,
+    and answers after any gap. With --memory, or where more than the current place is protected, a codebook is made: the
+    best mechanism for every exposed history that it remembers.
+    """
+    from hideseek.cli.inputs import (
+        metrics_of,
+        refuse_of_other_kind,
+        scenario_of_codebook,
+        scenario_of_plan,
+        tell_if_narrow,
+    )
+    from hideseek.cli.people import profile_of
+    from hideseek.game.budget import budget_through_time
+
+    playbook = protect is Protect.PLACE and memory is None
+    path = Path(PLAYBOOK if playbook else CODEBOOK) if path is None else path
     path.parent.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
+    about_codebooks = {"first_stages": first_stages, "farsighted": farsighted, "workers": workers}
+    refuse_of_other_kind(playbook, of_playbooks={"kilobytes": kilobytes}, of_codebooks=about_codebooks)
     scenario = scenario_of_codebook(protect, planned, memory, every)
     profile = profile_of(data, reading, sensitive)
+    scenario = scenario_of_plan(protect, profile, every) if playbook else scenario
     d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
     tell_if_narrow(profile, d_q, allowed)
-    tell_if_long(design_seconds(profile.places, scenario) * (1 + 3 * farsighted))
+    job = Design(profile, scenario, d_p, d_q, allowed)
+    if playbook:
+        design_playbook(job, kilobytes, path, as_json)
+    else:
+        design_codebook(job, first_stages, farsighted, workers, path, as_json)
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a file is made for."""
+
+    profile: MarkovProfile
+    scenario: Scenario
+    privacy: Metric
+    quality: Metric
+    budget: float
+
+    @property
+    def game(self) -> BeliefGame:
+        """The game for any belief of the adversary."""
+        from hideseek.planning.belief_game import BeliefGame
+
+        return BeliefGame.of(
+            self.profile, scenario=self.scenario, privacy=self.privacy, quality=self.quality, budget=self.budget
+        )
+
+
+def design_playbook(job: Design, kilobytes: float | None, path: Path, as_json: bool) -> None:
+    """Plan, make the playbook, attack it, and show what is reached."""
+    from hideseek.adversary.playbook_label import playbook_label
+    from hideseek.cli.expected import playbook_seconds, tell_if_long
+    from hideseek.designing.playbook_maker import WITHIN, rehearsed
+    from hideseek.planning.training import plan
+    from hideseek.util.checks import scalar
+
+    if kilobytes is not None:
+        scalar(kilobytes, "kilobytes", "design")
+    game = job.game
+    tell_if_long(playbook_seconds(len(game.states)))
+    with bar("planning") as advance:
+        planner = plan(game, progress=advance)
+    with bar("making the playbook") as advance:
+        made = rehearsed(game, planner, WITHIN, kilobytes, 0, advance)
+    with bar("attacking") as advance:
+        label = playbook_label(made.playbook, accesses=COMPARED, walks=FEW, progress=advance)
+    made.playbook.save(path)
+    show_playbook(made, label, path, as_json)
+
+
+def show_playbook(made: Rehearsal, label: PlaybookLabel, path: Path, as_json: bool) -> None:
+    """A new playbook, with what it reaches."""
+    from hideseek.cli.descriptions import HABITS
+    from hideseek.cli.playbook_words import label_facts, label_rows, label_sentences, playbook_facts, playbook_words
+    from hideseek.experiments.wording import in_percent
+
+    playbook, size, short = made.playbook, path.stat().st_size, made.shortfall
+    if as_json:
+        reached = {"shortfall": short, "shortfall_interval": short.interval, "label": label_facts(label, playbook)}
+        print_json(playbook_facts(playbook) | reached | {"playbook": str(path), "bytes": size})
+        return
+    title = f"A playbook of {size / 1000:.0f} kB over {len(playbook.regions)} places"
+    print_table(title, ("", ""), [*playbook_words(playbook), ("a live planner reaches", f"{in_percent(short)} more")])
+    print_table(f"On average over {label.accesses} accesses of {label.walks} walks", *label_rows(label, playbook))
+    for sentence in label_sentences(label, playbook):
+        say(sentence)
+    say("The playbook, readable by you only: ", (str(path), "bold"), f". {HABITS}")
+
+
+def design_codebook(
+    job: Design, first_stages: int | None, farsighted: bool, workers: int | None, path: Path, as_json: bool
+) -> None:
+    """Design a codebook, and show what it claims."""
+    from hideseek.cli.expected import design_seconds, tell_if_long
+    from hideseek.designing.designer import design
+
+    tell_if_long(design_seconds(job.profile.places, job.scenario) * (1 + 3 * farsighted))
 
     def designed(planner: Planner | None = None) -> Codebook:
         with bar("designing") as advance:
             return design(
-                profile, scenario, privacy=d_p, quality=d_q, budget=allowed, first_stages=first_stages,
-                farsighted=planner, workers=workers, progress=advance,
+                job.profile, job.scenario, privacy=job.privacy, quality=job.quality, budget=job.budget,
+                first_stages=first_stages, farsighted=planner, workers=workers, progress=advance,
             )  # fmt: skip
 
     gain = None
     if farsighted:
-        game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)
-        codebook, gain = better_of_two(game, designed)
+        codebook, gain = better_of_two(job.game, designed)
     else:
         codebook = designed()
     codebook.save(path)
@@ -150,7 +252,7 @@ def plan_command(
     outlook: HowFar = Outlook.FAR_SIGHTED,
     mode: HowMuch = Mode.TRADE_OFF,
     discount: Annotated[float, NUMBER(help="How much an access counts, relative to the one before it.")] = 0.9,
-    walks: Annotated[int, NUMBER(help="Walks to train on.")] = 30,
+    walks: Annotated[int, NUMBER(help="Walks to train on.")] = 40,
     accesses: Annotated[int, NUMBER(help="Accesses to simulate, to measure what is reached.")] = 1000,
     seed: Annotated[int, NUMBER(help="Seed of the random walks.")] = 0,
     as_json: AsJson = False,

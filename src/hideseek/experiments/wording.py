@@ -10,13 +10,14 @@ from hideseek.metrics.metric import Metric
 from hideseek.metrics.sensitive_places import weights_of
 from hideseek.model.regions import Regions
 from hideseek.planning.simulation import Foresight
+from hideseek.playbook.playbook import Measure
 from hideseek.util.choices import Outlook
 from hideseek.util.display import bracketed
 from hideseek.util.estimates import Estimate
 from hideseek.util.units import ROOT, amount, is_square, shown, unit_words
 
 
-def named(metric: Metric) -> str:
+def named(metric: Metric | Measure) -> str:
     """A metric with the unit that people are shown its numbers in.
 
     >>> from hideseek.metrics import Metric
@@ -28,7 +29,7 @@ def named(metric: Metric) -> str:
     return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
 
 
-def exactly_named(metric: Metric) -> str:
+def exactly_named(metric: Metric | Measure) -> str:
     """A metric with the unit of its exact numbers, for machines."""
     return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
 

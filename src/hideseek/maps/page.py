@@ -31,12 +31,14 @@ from hideseek.maps.scenes import (
     scene_of_codebook,
     scene_of_label,
     scene_of_plan,
+    scene_of_playbook,
     scene_of_profile,
     scene_of_traces,
 )
 from hideseek.model.profile import DrawnProfile
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
+from hideseek.playbook.playbook import Playbook
 from hideseek.traces.table import check_traces
 from hideseek.util.boundary import checked
 from hideseek.util.display import shown
@@ -47,7 +49,7 @@ TILES = re.compile(r"https://[a-z0-9.-]+(:[0-9]{1,5})?/[A-Za-z0-9._~/?&=%@{}+-]*
 REVEALS = ("It shows where a person goes.", "It tells what adversaries learn about a person.")
 HEIGHT = 560  # pixels in a notebook
 MOST_LISTED = 100  # places beside the map
-Mapped = pd.DataFrame | DrawnProfile | Codebook | BeliefGame | tuple[BeliefGame, Planner] | Label
+Mapped = pd.DataFrame | DrawnProfile | Codebook | BeliefGame | tuple[BeliefGame, Planner] | Playbook | Label
 
 
 @checked
@@ -100,11 +102,11 @@ class MapPage:
 def map_page(
     thing: Mapped, *, tracks: pd.DataFrame | None = None, tiles: str | None = None, label: Label | None = None
 ) -> str:
-    """Traces, a profile, a codebook, a plan or a label as a map: one HTML page that works without a network.
+    """Traces, a profile, a codebook, a plan, a playbook or a label as a map: one HTML page that works offline.
 
     Parameters
     ----------
-    thing : DataFrame, profile, Codebook, BeliefGame, (BeliefGame, Planner) or Label
+    thing : DataFrame, profile, Codebook, BeliefGame, (BeliefGame, Planner), Playbook or Label
         What to show. A label alone has no places, and becomes a card of numbers.
     tracks : pandas.DataFrame, optional
         Traces to draw under the places, as :func:`hideseek.read_traces` gives them.
@@ -146,6 +148,8 @@ def map_page(
             scene = scene_of_plan(thing, None, traces)
         case (BeliefGame() as game, Planner() as planner):
             scene = scene_of_plan(game, planner, traces)
+        case Playbook():
+            scene = scene_of_playbook(thing, traces)
         case Label():
             scene = scene_of_label(thing)
         case _:
@@ -203,7 +207,7 @@ def data_of(scene: Scene, tiles: str | None) -> dict[str, object]:
     return {
         **{name: getattr(scene, name) for name in wanted},
         "places": [asdict(place) for place in scene.places],
-        "first": busiest if scene.kind in ("codebook", "plan") else None,
+        "first": busiest if scene.kind in ("codebook", "plan", "playbook") else None,
         "tiles": tiles,
     }
 

@@ -8,9 +8,12 @@ import numpy as np
 
 from hideseek.adversary.guesses import best_of
 from hideseek.codebook.codebook import Codebook
+from hideseek.model.belief_chain import BeliefChain
+from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.player import Player
+from hideseek.playbook.playbook import Playbook
 from hideseek.util.arrays import FloatArray, IntArray, encoded, summed
 
 
@@ -56,17 +59,26 @@ def of_plan(game: BeliefGame, planner: Planner | None) -> Releases:
     else:
         played = Player(game, planner).play(game.start)
         table = game.ceiling.mechanism.table if played is None else played.table
-    table, places = np.asarray(table, dtype=np.float64), game.profile.places
-    place = game.states[:, game.scenario.known.index(0)]
-    joint, right = game.start[:, None] * table, None
-    if game.scenario.target == (0,):  # then the error depends on the place alone, and a guess is a place
+    return at_first(game, game.scenario, np.asarray(table, dtype=np.float64))
+
+
+def of_playbook(playbook: Playbook) -> Releases:
+    """The first access, when nothing was released before."""
+    return at_first(playbook, playbook.scenario, playbook.play(playbook.start).by_state)
+
+
+def at_first(chain: BeliefChain, scenario: Scenario, table: FloatArray) -> Releases:
+    """The first access, by a table [state, release]."""
+    place = chain.states[:, scenario.known.index(0)]
+    joint, right = chain.start[:, None] * table, None
+    if scenario.target == (0,):  # then the error depends on the place alone, and a guess is a place
         here, first = np.unique(place, return_index=True)
-        guess = best_guess(game.error[:, first], (here[:, None] == place) @ joint, here)
+        guess = best_guess(chain.error[:, first], (here[:, None] == place) @ joint, here)
         right = ((guess == place[:, None]) * table).sum(axis=1)
     else:
-        guess = (game.error @ joint).argmin(axis=0)
-    erring = (game.error[guess].T * table).sum(axis=1)
-    return averaged(place, game.start, places, table, (game.cost * table).sum(axis=1), erring, right)
+        guess = (chain.error @ joint).argmin(axis=0)
+    erring = (chain.error[guess].T * table).sum(axis=1)
+    return averaged(place, chain.start, table.shape[1], table, (chain.cost * table).sum(axis=1), erring, right)
 
 
 def best_guess(error: FloatArray, joint: FloatArray, code: IntArray) -> IntArray:

@@ -1,4 +1,4 @@
-"""What a page shows of traces, a profile, a codebook, a plan or a label: places, tracks, and numbers in words."""
+"""What a page shows of traces, a profile, a codebook, a plan, a playbook or a label: places, tracks, and numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hideseek.adversary.label import ASSUMPTION, Label
 from hideseek.codebook.codebook import Codebook
 from hideseek.errors import broken_rule
 from hideseek.maps.projection import UNIT, Projection, metres_per_world
-from hideseek.maps.releases import Releases, of_codebook, of_plan
+from hideseek.maps.releases import Releases, of_codebook, of_plan, of_playbook
 from hideseek.maps.tracks import PERSONS, Tracks, tracks_of
 from hideseek.metrics.metric import Metric
 from hideseek.model.geodesy import distances
@@ -21,6 +21,7 @@ from hideseek.model.profile import DrawnProfile
 from hideseek.model.regions import Regions
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
+from hideseek.playbook.playbook import Measure, Playbook
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.display import counted
 from hideseek.util.estimates import Estimate
@@ -33,6 +34,7 @@ MOST_OF_IT, AROUND = 0.9, 0.3  # of the time or of the fixes, which the first vi
 SMALLEST = 400.0  # metres that the view spans at least
 CHOOSE = "Choose the true place, by pointing or tapping. Shades show how often each place is released from there."
 RELEASED = "Released from here"
+FIRST = "Releases at the first access, when nothing was released before; later ones depend on them."
 SQUARED = ("RMS: the root mean square of the distance to the release.",)
 Fact = tuple[str, str]
 Box = tuple[int, int, int, int]
@@ -188,10 +190,23 @@ def scene_of_plan(game: BeliefGame, planner: Planner | None, traces: pd.DataFram
     if planner is not None:
         about[1:1] = [("planner", f"{planner.outlook}, {planner.mode}")]
         about.append(("bound of the planner", amount(planner.bound, game.privacy)))
-    when = "Releases at the first access, when nothing was released before; later ones depend on them."
-    notes = (when, *SQUARED * (game.quality.unit == "m²"), ASSUMPTION)
+    notes = (FIRST, *SQUARED * (game.quality.unit == "m²"), ASSUMPTION)
     scene = Scene("plan", "What a plan releases", CHOOSE, tuple(about), "share of time", RELEASED, notes=notes)
     return with_releases(scene, game.profile.regions, of_plan(game, planner), (game.privacy, game.quality), traces)
+
+
+def scene_of_playbook(playbook: Playbook, traces: pd.DataFrame | None) -> Scene:
+    """Places, and what is released from each at the first access."""
+    about = (
+        ("places", f"{len(playbook.regions):,}"),
+        ("tables", f"{len(playbook.anchors):,}"),
+        ("budget", amount(playbook.budget, playbook.quality)),
+        ("no mechanism exceeds (ceiling)", amount(playbook.most, playbook.privacy)),
+    )
+    notes = (FIRST, *SQUARED * (playbook.quality.unit == "m²"), ASSUMPTION)
+    scene = Scene("playbook", "What a playbook releases", CHOOSE, about, "share of time", RELEASED, notes=notes)
+    metrics = playbook.privacy, playbook.quality
+    return with_releases(scene, playbook.regions, of_playbook(playbook), metrics, traces)
 
 
 def scene_of_label(label: Label) -> Scene:
@@ -232,7 +247,7 @@ def with_releases(
     scene: Scene,
     regions: Regions | None,
     found: Releases,
-    metrics: tuple[Metric, Metric],
+    metrics: tuple[Metric | Measure, Metric | Measure],
     traces: pd.DataFrame | None,
 ) -> Scene:
     """The scene with its places and what is released from each."""
@@ -394,7 +409,7 @@ def in_time(seconds: float) -> str:
     return f"{seconds / 86_400:.1f} days"
 
 
-def amount(value: float, metric: Metric) -> str:
+def amount(value: float, metric: Metric | Measure) -> str:
     """An error or a loss in words: a share under the Hamming metric, metres where the metric has them.
 
     >>> from hideseek.metrics import hamming

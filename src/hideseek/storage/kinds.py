@@ -21,6 +21,7 @@ class Kind(StrEnum):
     PROFILE = "profile"
     CODEBOOK = "codebook"
     PLAN = "plan"
+    PLAYBOOK = "playbook"
     STATE = "device state"
     FLEET = "fleet folder"
     LABELS = "labels of a fleet"
@@ -43,7 +44,11 @@ class Kind(StrEnum):
 # how the JSON documents, and the first line of the tables, begin
 DOCUMENTS = {Kind.PROFILE: b'"hideseek_profile"', Kind.STATE: b'"hideseek_state"'}
 IN_LABEL = b'"window"', b'"smoother"', b'"viterbi"', b'"hit_rates"'
-SEALED = {Kind.CODEBOOK: rb"{\"hideseek_codebook\":", Kind.PLAN: rb"{\"hideseek_plan\":"}
+SEALED = {
+    Kind.CODEBOOK: rb"{\"hideseek_codebook\":",
+    Kind.PLAN: rb"{\"hideseek_plan\":",
+    Kind.PLAYBOOK: rb"{\"hideseek_playbook\":",
+}
 TABLES = {
     Kind.MECHANISM: b"known_",
     Kind.ATTACK: b"release_",
@@ -70,8 +75,8 @@ def kind_of(path: str | os.PathLike[str]) -> Kind:
     'device state'
     >>> kind_of(".")
     Traceback (most recent call last):
-    hideseek.errors.TraceError: . is none of hideseek's files: profile, codebook, plan, device state, fleet folder, \
-labels of a fleet, finished user of a fleet, label, report, mechanism table, attack table, curve table, \
+    hideseek.errors.TraceError: . is none of hideseek's files: profile, codebook, plan, playbook, device state, \
+fleet folder, labels of a fleet, finished user of a fleet, label, report, mechanism table, attack table, curve table, \
 comparison table, planner table, user table, sporadic table, location table, transition table, program table, \
 robustness table. \
 Traces are read by 'hideseek learn'.

@@ -1,0 +1,118 @@
+"""What a device with a playbook leaves to adversaries who remember every release, with and without missed accesses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hideseek.adversary.belief_exposer import Choose, Exposure, follow_beliefs
+from hideseek.adversary.naming import Naming
+from hideseek.errors import broken_rule
+from hideseek.playbook.playbook import Playbook
+from hideseek.util.arrays import FloatArray
+from hideseek.util.boundary import checked
+from hideseek.util.checks import whole_number
+from hideseek.util.estimates import Estimate
+from hideseek.util.progress import Advance
+
+ACCESSES, WALKS = 200, 40  # a step takes a millisecond or two, so that these take seconds
+MISSED = 1 / 3  # of the accesses, each by chance, in the second part of a label
+
+
+@dataclass(frozen=True)
+class PlaybookLabel:
+    """What is left against adversaries who remember every release, on average over the accesses of a run.
+
+    ``steady`` is a run with an access at every step that may have one, ``missed`` one in which a third of them is
+    missed by chance. ``prior_risk`` is the expected error of an adversary who is shown nothing, and ``unseen`` says how
+    often that one names each place; ``truth`` is the expected error if the true place were exposed. No mechanism
+    exceeds the ``ceiling`` in the long run; ``kept`` is the filter's share of it.
+    """
+
+    steady: Exposure
+    missed: Exposure
+    prior_risk: float
+    unseen: tuple[Naming, ...]
+    truth: float
+    ceiling: float
+    kept: Estimate
+    accesses: int
+    walks: int
+
+
+@checked
+def playbook_label(
+    playbook: Playbook, *, accesses: int = ACCESSES, walks: int = WALKS, seed: int = 0, progress: Advance | None = None
+) -> PlaybookLabel:
+    """Follow a playbook along walks of the chain in its file, and attack it.
+
+    Parameters
+    ----------
+    playbook
+        One that protects the current place.
+    accesses, walks, seed
+        How many on each walk; how many walks, at least 2, whose scatter gives the 95 % intervals; and their seed.
+    progress
+        Called now and then with how many accesses are done, and how many there are.
+
+    Returns
+    -------
+    PlaybookLabel
+        Errors, losses and namings are exact given what was released before each access; the walks decide what was.
+
+    Raises
+    ------
+    ParameterError
+        If an argument breaks its rule, or the playbook protects other places.
+
+    Examples
+    --------
+    >>> from hideseek import MarkovProfile, Places, make_playbook, plan
+    >>> from hideseek.planning import BeliefGame
+    >>> profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]], Places([46.52, 46.53], [6.57, 6.58]))
+    >>> game = BeliefGame.of(profile, privacy="hamming", quality="hamming", budget=0.1)
+    >>> label = playbook_label(make_playbook(game, plan(game, walks=2)), accesses=20, walks=2)
+    >>> label.steady.worst_loss <= 0.1, label.missed.worst_loss <= 0.1, round(label.prior_risk, 9), label.truth
+    (True, True, 0.4, 0.0)
+    """
+    owner = "playbook_label"
+    if playbook.scenario.target != (0,):
+        rule = "one that protects the current place"
+        raise broken_rule("playbook", owner, rule, f"one that protects the offsets {playbook.scenario.target}")
+    accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
+    same = np.full(playbook.cost.shape, 1 / playbook.cost.shape[1])  # whatever is released, it reveals nothing
+    choose = counting(playbook, accesses, 2 * accesses * walks, progress)
+    steady = follow_beliefs(playbook, choose, accesses=accesses, walks=walks, seed=seed)
+    waits = playbook.every * np.random.default_rng(seed).geometric(1 - MISSED, (walks, accesses))
+    low, high = steady.filter.interval
+    return PlaybookLabel(
+        steady=steady,
+        missed=follow_beliefs(playbook, choose, accesses=accesses, walks=walks, waits=waits, seed=seed),
+        prior_risk=prior_risk(playbook),
+        unseen=follow_beliefs(playbook, lambda _: same, accesses=1, walks=2).namings,
+        truth=float(playbook.start @ playbook.error.min(axis=0)),
+        ceiling=playbook.most,
+        kept=Estimate(playbook.kept(steady.filter), (playbook.kept(low), playbook.kept(high))),
+        accesses=accesses,
+        walks=walks,
+    )
+
+
+def counting(playbook: Playbook, often: int, count: int, progress: Advance | None) -> Choose:
+    """The playbook's tables at beliefs; says so ``often`` how many were asked for."""
+    done = 0
+
+    def choose(belief: FloatArray) -> FloatArray:
+        nonlocal done
+        done += 1
+        if progress is not None and done % often == 0:
+            progress("accesses", done, count)
+        return playbook.play(belief).by_state
+
+    return choose
+
+
+def prior_risk(playbook: Playbook) -> float:
+    """The expected error of an adversary who is shown nothing."""
+    return float((playbook.error @ playbook.start).min())

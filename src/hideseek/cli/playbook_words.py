@@ -1,0 +1,181 @@
+"""Playbooks and their labels in words for a terminal, and as facts for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from hideseek.adversary.belief_exposer import Exposure
+from hideseek.adversary.label import ASSUMPTION
+from hideseek.adversary.naming import Naming
+from hideseek.adversary.playbook_label import PlaybookLabel, prior_risk
+from hideseek.cli.descriptions import HABITS, named_offsets
+from hideseek.experiments.wording import exactly_named, in_percent, named
+from hideseek.playbook.playbook import Playbook
+from hideseek.util.display import bracketed, counted
+from hideseek.util.estimates import Estimate
+from hideseek.util.units import amount, metres_beside, shown, unit_words
+
+LISTED = 10  # places whose naming is shown
+ERRORS = ("filter", "smoother", "quality_loss")  # what has an interval
+Rows = list[tuple[str, ...]]
+
+
+def playbook_words(playbook: Playbook) -> list[tuple[str, str]]:
+    """A playbook in plain words: what it holds, and what a device with it promises."""
+    d_p, d_q = playbook.privacy.unit, playbook.quality.unit
+    access = "every step" if playbook.every == 1 else f"every {playbook.every} steps"
+    first, count = playbook.play(playbook.start), len(playbook.anchors)
+    return [
+        ("protects", f"the true places: {named_offsets(playbook.scenario.target)}"),
+        ("exposes", f"the current place, {access} of {playbook.step} at most"),
+        ("holds", f"{counted(count, 'table')}, for as many beliefs of the adversary"),
+        ("error is measured as", named(playbook.privacy)),
+        ("loss is measured as", named(playbook.quality)),
+        ("budget per access", f"{amount(playbook.budget, d_q)}, kept after every full history"),
+        ("after any gap", "answers, and keeps the same budget"),
+        ("on the device", "needs no solver"),
+        ("privacy of the first access", amount(first.privacy, d_p)),
+        ("loss of the first access", amount(first.loss, d_q, whole=playbook.budget)),
+        ("prior risk (no release)", amount(prior_risk(playbook), d_p)),
+        ("ceiling", f"{amount(playbook.most, d_p)}; no mechanism exceeds it in the long run"),
+        ("assumed", "access times reveal nothing about the place"),
+    ]
+
+
+def playbook_facts(playbook: Playbook) -> dict[str, object]:
+    """A playbook for machines."""
+    first = playbook.play(playbook.start)
+    losses = {"budget": playbook.budget, "first_loss": first.loss}
+    return {
+        "sha256": playbook.sha256,
+        "places": len(playbook.regions),
+        "states": len(playbook.states),
+        "step": playbook.step,
+        "scenario": asdict(playbook.scenario),
+        "privacy_metric": exactly_named(playbook.privacy),
+        "quality_metric": exactly_named(playbook.quality),
+        "tables": len(playbook.anchors),
+        "cuts": len(playbook.cuts),
+        **losses,
+        **metres_beside(losses, playbook.quality.unit),
+        "first_privacy": first.privacy,
+        "prior_risk": prior_risk(playbook),
+        "ceiling": playbook.most,
+        "budget_holds": "after every full history, whatever accesses were missed",
+        "needs_solver": False,
+        "assumption": ASSUMPTION,
+        "warning": HABITS,
+    }
+
+
+def label_rows(label: PlaybookLabel, playbook: Playbook) -> tuple[tuple[str, ...], Rows]:
+    """The errors of adversaries between the two extremes: a header, and one row for what they are shown."""
+    unit, missed = playbook.privacy.unit, "a third of the accesses missed"
+    found: list[tuple[str, float]] = [
+        ("nothing", label.prior_risk),
+        ("every release so far (filter)", label.steady.filter),
+        ("also the later ones (smoother)", label.steady.smoother),
+        (f"filter, {missed}", label.missed.filter),
+        (f"smoother, {missed}", label.missed.smoother),
+        ("the true place", label.truth),
+        ("no mechanism exceeds (ceiling)", label.ceiling),
+    ]
+    header = ("the adversary is shown", bracketed("expected error", unit_words(unit)))
+    return header, [(words, shown(error, unit).in_words()) for words, error in found]
+
+
+def naming_rows(label: PlaybookLabel, playbook: Playbook) -> tuple[tuple[str, ...], Rows]:
+    """How often the adversary names places, in percent: a header, and one row per place.
+
+    The first places that have names, as sensitive ones come first on a map; or else the busiest.
+    """
+    names = place_names(playbook)
+    busiest = np.argsort([-one.share for one in label.steady.namings], kind="stable").tolist()
+    header = ("place", "time", "when there", "when not", "there, a third missed", "there, shown nothing")
+    rows: Rows = []
+    for k in ([k for k, name in enumerate(names) if name is not None] or busiest)[:LISTED]:
+        own, missed, unseen = label.steady.namings[k], label.missed.namings[k], label.unseen[k]
+        rates = percent(own.there), percent(own.elsewhere), percent(missed.there), percent(unseen.there)
+        rows.append((names[k] or f"place {k}", percent(Estimate(playbook_share(playbook, k))), *rates))
+    return header, rows
+
+
+def playbook_share(playbook: Playbook, place: int) -> float:
+    """The share of time at a place, in the long run."""
+    return float(playbook.start[playbook.states[:, -1] == place].sum())
+
+
+def percent(share: Estimate) -> str:
+    """A share in percent, with half of its interval.
+
+    >>> percent(Estimate(0.25, (0.2, 0.3))), percent(Estimate(1.0, (1.0, 1.0)))
+    ('25.0 ± 5.0', '100.0')
+    """
+    half = (share.interval[1] - share.interval[0]) / 2
+    return f"{100 * share:.1f} ± {100 * half:.1f}" if half > 0 else f"{100 * share:.1f}"
+
+
+def label_sentences(label: PlaybookLabel, playbook: Playbook) -> tuple[str, ...]:
+    """What else a label says, in sentences."""
+    unit, budget = playbook.quality.unit, playbook.budget
+    worst = max(label.steady.worst_loss, label.missed.worst_loss)
+    lost = (
+        f"Quality lost: {amount(label.steady.quality_loss, unit, whole=budget)} on average; given every release so far "
+        f"{amount(worst, unit)} at most, with and without missed accesses."
+    )
+    kept = f"Kept of the ceiling, against an adversary who remembers every release: {in_percent(label.kept)}."
+    return kept, lost, ASSUMPTION
+
+
+def label_facts(label: PlaybookLabel, playbook: Playbook) -> dict[str, object]:
+    """A label for machines: the numbers by name, their intervals beside them."""
+    return {
+        **exposure_facts(label.steady, playbook),
+        "kept": label.kept,
+        "kept_interval": label.kept.interval,
+        "prior_risk": label.prior_risk,
+        "truth": label.truth,
+        "ceiling": label.ceiling,
+        "with_missed_accesses": exposure_facts(label.missed, playbook),
+        "shown_nothing": naming_facts(label.unseen, playbook),
+        "accesses": label.accesses,
+        "walks": label.walks,
+        "unit": playbook.privacy.unit,
+        "loss_unit": playbook.quality.unit,
+        "assumption": ASSUMPTION,
+    }
+
+
+def exposure_facts(found: Exposure, playbook: Playbook) -> dict[str, object]:
+    """A run for machines."""
+    losses = {"quality_loss": found.quality_loss, "worst_loss": found.worst_loss}
+    return {
+        **{name: getattr(found, name) for name in ERRORS},
+        "worst_loss": found.worst_loss,
+        **metres_beside(losses, playbook.quality.unit),
+        "intervals": {name: getattr(found, name).interval for name in ERRORS},
+        "namings": naming_facts(found.namings, playbook),
+    }
+
+
+def naming_facts(namings: Sequence[Naming], playbook: Playbook) -> list[dict[str, object]]:
+    """How often each place is named, for machines."""
+    names = place_names(playbook)
+    return [
+        {
+            "name": names[one.place],
+            **asdict(one),
+            "there_interval": one.there.interval,
+            "elsewhere_interval": one.elsewhere.interval,
+        }
+        for one in namings
+    ]
+
+
+def place_names(playbook: Playbook) -> list[str | None]:
+    """The names of the places, None where one has none."""
+    names = getattr(playbook.regions, "names", ()) or ("",) * len(playbook.regions)
+    return [name or None for name in names]
