@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from hideseek import MarkovProfile, ParameterError, Scenario
+from hideseek import MarkovProfile, ParameterError, Places, Scenario, make_playbook, plan
 from hideseek.adversary import attack
 from hideseek.adversary.belief_exposer import BeliefPolicy, follow_beliefs
 from hideseek.adversary.hidden_markov import Run
@@ -114,12 +114,33 @@ def test_a_belief_keeps_the_table_that_it_was_given_first():
     assert policy.after(state, exposed) == pytest.approx(MOVES[:2])
 
 
+def test_a_playbook_is_followed_by_what_its_file_holds_alone():
+    regions = Places([46.52, 46.53, 46.54], [6.57, 6.58, 6.57])
+    profile = MarkovProfile.from_matrix(MOVES, regions)
+    game = BeliefGame.of(profile, privacy="hamming", quality="hamming", budget=0.2)
+    book = make_playbook(game, plan(game, walks=2))
+    assert not isinstance(book, BeliefGame)
+    by = [follow_beliefs(one, choose, accesses=3, walks=4, waits=np.array([1, 5, 2])) for one in (game, book)]
+    assert by[0].filter == pytest.approx(
+        by[1].filter, abs=1e-9
+    )  # the ceilings that chance is told by differ in rounding
+    assert by[0].namings == by[1].namings
+    policies = [BeliefPolicy(one, choose) for one in (game, book)]
+    errors = [attack(one, profile, adversary="filter", privacy="hamming", accesses=3) for one in policies]
+    assert errors[0] == errors[1]
+
+
 def test_what_cannot_be_followed_is_refused():
     both = BeliefGame.of(
         PROFILE, scenario=Scenario(target=(-1,), known=(-1, 0)), privacy="hamming", quality="hamming", budget=0.5
     )
     with pytest.raises(ParameterError, match="protects the current place"):
         follow_beliefs(both, choose, accesses=2, walks=2)
+    ahead = BeliefGame.of(
+        PROFILE, scenario=Scenario(target=(1,), known=(0,)), privacy="hamming", quality="hamming", budget=0.5
+    )
+    with pytest.raises(ParameterError, match="protects the current place"):
+        follow_beliefs(ahead, choose, accesses=2, walks=2)
     with pytest.raises(ParameterError, match="knows the current place alone"):
         BeliefPolicy(both, choose)
     for waits in (np.array([1, 0]), np.ones((3, 2), np.int64), np.array([1])):

@@ -17,15 +17,12 @@ from hideseek.errors import broken_rule
 from hideseek.model.belief import gather, smoothed, updated
 from hideseek.model.belief_chain import BeliefChain
 from hideseek.model.profile import drawn
-from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.simulation import without_chance
-from hideseek.playbook.playbook import Playbook
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.best_guess import least_errors
 from hideseek.util.checks import whole_number
 from hideseek.util.estimates import Estimate
 
-Followed = BeliefGame | Playbook
 Choose = Callable[[FloatArray], FloatArray]  # from a belief over the states to a table [state, release]
 
 
@@ -37,23 +34,23 @@ class BeliefPolicy:
     so every belief keeps its first table.
     """
 
-    game: BeliefGame
+    chain: BeliefChain
     choose: Choose
     _known: dict[bytes, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.game.states.shape[1] != 1 or self.game.scenario.every != 1:
+        if self.chain.states.shape[1] != 1 or self.chain.every != 1:
             rule = "one that knows the current place alone, with an access at every step"
-            raise broken_rule("game", "BeliefPolicy", rule, "another")
+            raise broken_rule("chain", "BeliefPolicy", rule, "another")
 
     @property
     def symbols(self) -> int:
         """How many places may be released."""
-        return int(self.game.cost.shape[1])
+        return int(self.chain.cost.shape[1])
 
     def start(self, sequences: int) -> FloatArray:
         """Before anything is exposed, the long-run distribution is believed."""
-        return np.tile(self.game.start, (sequences, 1))
+        return np.tile(self.chain.start, (sequences, 1))
 
     def tables(self, state: FloatArray) -> tuple[FloatArray, IntArray]:
         """The table of each distinct belief."""
@@ -65,13 +62,13 @@ class BeliefPolicy:
         key = belief.tobytes()
         if key not in self._known:
             # after releases that cannot be made, which are not counted, any table will do
-            self._known[key] = self.choose(belief if belief.any() else self.game.start)
+            self._known[key] = self.choose(belief if belief.any() else self.chain.start)
         return self._known[key]
 
     def after(self, state: FloatArray, exposed: IntArray) -> FloatArray:
         """Bayes' rule, and the move to the next access."""
         tables, which = self.tables(state)
-        believed = updated(state.T, tables[which, :, exposed].T)[0].T @ self.game.moves
+        believed = updated(state.T, tables[which, :, exposed].T)[0].T @ self.chain.moves
         total = believed.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(believed, total, out=np.zeros_like(believed), where=total > 0))
 
@@ -92,14 +89,14 @@ class Exposure:
 
 
 def follow_beliefs(
-    game: Followed, choose: Choose, *, accesses: int, walks: int, waits: IntArray | None = None, seed: int = 0
+    chain: BeliefChain, choose: Choose, *, accesses: int, walks: int, waits: IntArray | None = None, seed: int = 0
 ) -> Exposure:
     """Follow what chooses at the belief along walks, from the first access on.
 
     Parameters
     ----------
-    game
-        The chain, the errors and the losses; the current place is protected.
+    chain
+        How the person moves, the errors and the losses: a game or a playbook that protects the current place.
     choose
         Gives the table [state, release] at a belief over the states.
     accesses, walks, seed
@@ -115,8 +112,9 @@ def follow_beliefs(
     Examples
     --------
     >>> from hideseek.model.markov import MarkovProfile
-    >>> chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    >>> game = BeliefGame.of(chain, privacy="hamming", quality="hamming", budget=0.1)
+    >>> from hideseek.planning import BeliefGame
+    >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
+    >>> game = BeliefGame.of(profile, privacy="hamming", quality="hamming", budget=0.1)
     >>> often = np.random.default_rng(0).geometric(1 / 3, (10, 50))
     >>> found = follow_beliefs(game, lambda _: np.array([[0.9, 0.1], [0.1, 0.9]]), accesses=50, walks=10, waits=often)
     >>> 0.09 < found.filter <= 0.1, round(found.worst_loss, 9)
@@ -125,18 +123,18 @@ def follow_beliefs(
     owner = "follow_beliefs"
     accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
     generator = np.random.default_rng(whole_number(seed, "seed", owner, least=0))
-    if game.scenario.target != (0,):
-        raise broken_rule("game", owner, "one that protects the current place", f"the offsets {game.scenario.target}")
-    given = np.full(accesses, game.scenario.every) if waits is None else np.asarray(waits)
-    if given.shape not in ((accesses,), (walks, accesses)) or given.min() < game.scenario.every:
-        rule = f"steps >= {game.scenario.every}, [access] or [walk, access]"
+    if not protects_current(chain):
+        raise broken_rule("chain", owner, "one that protects the current place", "one that protects others")
+    given = np.full(accesses, chain.every) if waits is None else np.asarray(waits)
+    if given.shape not in ((accesses,), (walks, accesses)) or given.min() < chain.every:
+        rule = f"steps >= {chain.every}, [access] or [walk, access]"
         raise broken_rule("waits", owner, rule, f"the shape {given.shape}")
-    moves = {int(wait): moves_over(game, int(wait)) for wait in np.unique(given)}
+    moves = {int(wait): moves_over(chain, int(wait)) for wait in np.unique(given)}
     done = [
-        _Walk(game, choose, [moves[wait] for wait in own.tolist()], generator)
+        _Walk(chain, choose, [moves[wait] for wait in own.tolist()], generator)
         for own in np.broadcast_to(given, (walks, accesses))
     ]
-    aside = np.array([walk.before @ game.ceiling_cut for walk in done]) - game.ceiling_cut @ game.start
+    aside = np.array([walk.before @ chain.ceiling_cut for walk in done]) - chain.ceiling_cut @ chain.start
     filtered = without_chance(np.array([walk.errors for walk in done]), aside)
     return Exposure(
         filter=Estimate.mean_of(filtered),
@@ -148,25 +146,31 @@ def follow_beliefs(
     )
 
 
-def moves_over(game: BeliefChain, steps: int) -> FloatArray:
+def protects_current(chain: BeliefChain) -> bool:
+    """Whether the adversary guesses the current place: one place, and no error is made by naming the true one."""
+    places, current = chain.cost.shape[1], chain.states[:, -1]
+    return len(chain.error) == places and not chain.error[current, np.arange(len(current))].any()
+
+
+def moves_over(chain: BeliefChain, steps: int) -> FloatArray:
     """The probabilities of the state so many steps after an access, [state, state]."""
-    return np.array([game.later(state, steps=steps) for state in np.eye(len(game.states))])
+    return np.array([chain.later(state, steps=steps) for state in np.eye(len(chain.states))])
 
 
 class _Walk:
     """A walk of the states that is exposed, with the belief before each access, [access, state]."""
 
     def __init__(
-        self, game: BeliefChain, choose: Choose, moves: list[FloatArray], generator: np.random.Generator
+        self, chain: BeliefChain, choose: Choose, moves: list[FloatArray], generator: np.random.Generator
     ) -> None:
-        self.game, self.moves = game, moves
-        places = game.cost.shape[1]
-        self.places = gather(game.states[:, -1], places)
-        self.metric = game.error[:, np.unique(game.states[:, -1], return_index=True)[1]]
+        self.chain, self.moves = chain, moves
+        places, current = chain.cost.shape[1], chain.states[:, -1]
+        self.places, self.metric = gather(current, places), np.zeros((places, places))
+        self.metric[:, current] = chain.error  # where nobody ever is, no error counts
         self.errors, self.losses = list[float](), list[float]()
         self.named = np.zeros((3, places))
         before, after, likely = list[FloatArray](), list[FloatArray](), list[FloatArray]()
-        belief, state = game.start, int(drawn(game.start, generator))
+        belief, state = chain.start, int(drawn(chain.start, generator))
         for move in moves:
             table = choose(belief)
             self.judge(belief, table)
@@ -181,8 +185,8 @@ class _Walk:
     def judge(self, belief: FloatArray, table: FloatArray) -> None:
         """What an access leaves and loses, whatever it will release."""
         joint = belief[:, None] * table
-        self.errors.append(float(least_errors(self.game.error, joint).sum()))
-        self.losses.append(float((joint * self.game.cost).sum()))
+        self.errors.append(float(least_errors(self.chain.error, joint).sum()))
+        self.losses.append(float((joint * self.chain.cost).sum()))
         by_place = self.places @ joint
         self.named += named(likeliest_guesses(self.metric, by_place), by_place).sum(axis=2)
 
@@ -192,5 +196,5 @@ class _Walk:
         moves = [move.T for move in self.moves]  # the one to a state comes one place after the one from it
         later = smoothed(self.after[::-1], [np.eye(len(moves[0])), *moves[:-1]][::-1], self.likely[::-1])
         # of the releases that came, both: so that the difference has less chance in it
-        then, now = (least_errors(self.game.error, np.array(list(known)).T) for known in (later, self.after))
+        then, now = (least_errors(self.chain.error, np.array(list(known)).T) for known in (later, self.after))
         return float(now.mean() - then.mean())
