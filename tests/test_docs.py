@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 TERMS = """Place Fix Accuracy Visit_(stretch) Stay Place_of_a_person Sensitive_place Displacement Step Access Release
 Exposed_history Gap_(missed_accesses) Budget Saturating_budget Prior_risk Optimality_gap Window Filter Smoother
-Predictor Stage Codebook Plan Ceiling Kept"""
+Predictor Stage Codebook Plan Playbook Ceiling Kept"""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

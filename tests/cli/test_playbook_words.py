@@ -74,10 +74,11 @@ def test_evaluate_tells_the_label_of_a_playbook(run, tmp_path):
     out = run("evaluate", "me.playbook", *QUICK)[1]
     for k, name in enumerate(("home", "work", "gym")):
         (line,) = (line for line in out.splitlines() if line.startswith(f"│ {name} "))
-        own = label.steady.namings[k]
-        off = own.elsewhere.interval[1] - own.elsewhere.interval[0]
-        assert f" {100 * own.there:.1f} " in line
-        assert f" {100 * own.elsewhere:.1f} ± {50 * off:.1f} " in line
+        cells = [cell.strip() for cell in line.strip("│").split("│")]
+        steady, missed = label.steady.namings[k], label.missed.namings[k]
+        for cell, rate in zip(cells[2:5], (steady.there, steady.elsewhere, missed.there), strict=True):
+            half = (rate.interval[1] - rate.interval[0]) / 2
+            assert cell == f"{100 * rate:.1f}{f' ± {100 * half:.1f}' if half else ''}"
     (line,) = (line for line in out.splitlines() if "(filter)" in line)
     assert f" {label.steady.filter.in_words()} " in line
     assert "with and without missed accesses" in flat(out)

@@ -90,7 +90,6 @@ def test_a_codebook_is_made_where_a_playbook_cannot_be(run, profile, words):
         (("--kilobytes", "9", "--memory", "1"), "must be given with --protect place, and without --memory"),
         (("--kilobytes", "9", "--protect", "way"), "must be given with --protect place, and without --memory"),
     ],
-    ids=" ".join,
 )
 def test_options_of_the_other_kind_are_refused(run, profile, words, told, tmp_path):
     status, _, err = run("design", "me.json", *words)

@@ -93,19 +93,14 @@ def naming_rows(label: PlaybookLabel, playbook: Playbook) -> tuple[tuple[str, ..
     The first places that have names, as sensitive ones come first on a map; or else the busiest.
     """
     names = place_names(playbook)
-    busiest = np.argsort([-one.share for one in label.steady.namings], kind="stable").tolist()
+    busiest = np.argsort([-one.share for one in label.unseen], kind="stable").tolist()
     header = ("place", "time", "when there", "when not", "there, a third missed", "there, shown nothing")
     rows: Rows = []
     for k in ([k for k, name in enumerate(names) if name is not None] or busiest)[:LISTED]:
         own, missed, unseen = label.steady.namings[k], label.missed.namings[k], label.unseen[k]
         rates = percent(own.there), percent(own.elsewhere), percent(missed.there), percent(unseen.there)
-        rows.append((names[k] or f"place {k}", percent(Estimate(playbook_share(playbook, k))), *rates))
+        rows.append((names[k] or f"place {k}", percent(Estimate(unseen.share)), *rates))
     return header, rows
-
-
-def playbook_share(playbook: Playbook, place: int) -> float:
-    """The share of time at a place, in the long run."""
-    return float(playbook.start[playbook.states[:, -1] == place].sum())
 
 
 def percent(share: Estimate) -> str:
