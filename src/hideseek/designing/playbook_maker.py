@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hideseek.codebook.weights import Table
+from hideseek.codebook.weights import Table, largest_remainder
 from hideseek.errors import SolverError, broken_rule
 from hideseek.model.profile import drawn, regions_of
 from hideseek.planning.belief_game import BeliefGame
@@ -196,7 +196,7 @@ class _Rehearsing:
 
     def size(self, table: FloatArray) -> int:
         """The bytes of one more table: a place and a weight per entry, the rows' ends, the belief."""
-        return 6 * int(np.count_nonzero(table)) + 6 * len(table)
+        return 6 * int(np.count_nonzero(largest_remainder(table))) + 6 * len(table)
 
     @property
     def chooser(self) -> Chooser:
