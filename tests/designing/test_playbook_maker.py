@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 
 import hideseek as hs
 from hideseek.adversary.belief_exposer import follow_beliefs
-from hideseek.designing.playbook_maker import WALKS, rehearsed
+from hideseek.designing.playbook_maker import WALKS
 from hideseek.errors import PlanError
-from hideseek.planning import BeliefGame
 from hideseek.planning.player import Player
 from tests.support.live_devices import LIVE_SCENARIOS, game_of, planned
-
-PLACES = 4
-
-
-def line_of(seed: int, budget: float = 0.3) -> BeliefGame:
-    """Four cells in a row with any chain that stays where it is for a while; errors in cells, losses by Hamming."""
-    moves = 0.6 * np.eye(PLACES) + 0.4 * np.random.default_rng(seed).dirichlet(np.ones(PLACES), size=PLACES)
-    off = np.abs(np.subtract.outer(np.arange(1.0 * PLACES), np.arange(1.0 * PLACES)))
-    row = hs.Grid(46.0, 47.0, 6.0, 6.0 + PLACES, rows=1, columns=PLACES)
-    profile = hs.MarkovProfile.from_matrix(moves, row)
-    return BeliefGame.of(profile, privacy=off, quality=np.sign(off), budget=budget)
-
-
-@cache
-def made(seed: int):
-    game = line_of(seed)
-    planner = hs.plan(game, walks=4)
-    return game, planner, rehearsed(game, planner, 0.03, None, 0, None)
+from tests.support.playbooks import line_of, on_a_line
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_shortfall_is_what_following_planner_and_playbook_finds(seed):
     """Its interval reaches what the two differ by, within the intervals of both on 20 walks of 60 accesses."""
-    game, planner, rehearsal = made(seed)
+    game, planner, rehearsal = on_a_line(seed)
     player, book = Player(game, planner), rehearsal.playbook
     waits = np.random.default_rng(seed).geometric(1 / 2, size=(20, 60))
     live, own = (
@@ -53,22 +33,22 @@ def test_the_shortfall_is_what_following_planner_and_playbook_finds(seed):
 
 
 def test_a_worse_target_takes_fewer_tables():
-    game, planner, rehearsal = made(0)
+    game, planner, rehearsal = on_a_line(0)
     rough = hs.make_playbook(game, planner, within=0.5)
     assert len(rough.anchors) < len(rehearsal.playbook.anchors) / 2
 
 
 @pytest.mark.parametrize("kilobytes", [2.7, 3, 4.5, 8])
 def test_a_file_is_no_larger_than_its_kilobytes(kilobytes):
-    game, planner, rehearsal = made(0)
+    game, planner, rehearsal = on_a_line(0)
     book = hs.make_playbook(game, planner, kilobytes=kilobytes)
     assert len(book.content) <= 1000 * kilobytes
-    row = 6 * PLACES * (1 + PLACES)  # of a table that releases every place everywhere
+    row = 6 * len(game.states) * (1 + len(game.states))  # of a table that releases every place everywhere
     assert len(book.content) >= min(1000 * kilobytes - row - 128, len(rehearsal.playbook.content))
 
 
 def test_a_file_that_cannot_be_so_small_is_refused_with_what_it_takes():
-    game, planner, _ = made(0)
+    game, planner, _ = on_a_line(0)
     with pytest.raises(hs.ParameterError, match=r"'kilobytes' parameter of make_playbook must be at least") as told:
         hs.make_playbook(game, planner, kilobytes=1)
     least = float(str(told.value).split("at least ")[1].split(",")[0])
@@ -77,13 +57,13 @@ def test_a_file_that_cannot_be_so_small_is_refused_with_what_it_takes():
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_one_others():
-    game, planner, rehearsal = made(0)
+    game, planner, rehearsal = on_a_line(0)
     assert hs.make_playbook(game, planner).content == rehearsal.playbook.content
     assert hs.make_playbook(game, planner, seed=1).content != rehearsal.playbook.content
 
 
 def test_walks_are_told_as_they_are_done():
-    game, planner, _ = made(1)
+    game, planner, _ = on_a_line(1)
     told = []
     hs.make_playbook(game, planner, within=0.2, progress=lambda *one: told.append(one))
     assert [done for _, done, _ in told] == list(range(1, len(told) + 1))
@@ -102,7 +82,7 @@ def test_a_playbook_has_the_chain_of_its_game(name):
 
 
 def test_at_its_first_belief_it_plays_what_the_planner_plays():
-    game, planner, rehearsal = made(1)
+    game, planner, rehearsal = on_a_line(1)
     live = Player(game, planner).play(game.start).table
     chooser = rehearsal.playbook.chooser
     found = rehearsal.playbook.play(game.start).by_state
@@ -111,7 +91,7 @@ def test_at_its_first_belief_it_plays_what_the_planner_plays():
 
 
 def test_what_no_playbook_can_be_made_of_is_refused():
-    game, planner, _ = made(0)
+    game, planner, _ = on_a_line(0)
     with pytest.raises(PlanError, match="'planner'"):
         hs.make_playbook(line_of(0, budget=0.2), planner)
     ranked = hs.plan(game, mode="lexicographic", walks=2)

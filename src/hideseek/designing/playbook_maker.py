@@ -85,6 +85,8 @@ def make_playbook(
     regions_of(game.profile)
     scalar(within, "within", "make_playbook", "a share of the privacy, a number > 0", least=np.finfo(float).tiny)
     whole_number(seed, "seed", "make_playbook", least=0)
+    if kilobytes is not None:
+        scalar(kilobytes, "kilobytes", "make_playbook")
     if planner.mode is Mode.LEXICOGRAPHIC and len(planner.cuts):
         rule = "one that may trade current privacy for later"
         raise broken_rule("planner", "make_playbook", rule, planner.mode, 'Plan with mode="trade-off".')
