@@ -1,4 +1,5 @@
-"""Codebooks, plans and, since 0.3, playbooks are made byte for byte as they were before the code moved into packages (commit 8e52a1e).
+"""Codebooks and plans are made byte for byte as they were before the code moved into packages (commit 8e52a1e), and
+playbooks as they first were.
 
 The games have closed forms and the chains dyadic probabilities, so that no solver's version matters, and nor did the
 kernels of OpenBLAS (tried: with and without AVX2, AVX-512 and FMA).
