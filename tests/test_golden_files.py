@@ -1,4 +1,5 @@
-"""Codebooks and plans are made byte for byte as they were before the code moved into packages (commit 8e52a1e).
+"""Codebooks and plans are made byte for byte as they were before the code moved into packages (commit 8e52a1e), and
+playbooks as they first were.
 
 The games have closed forms and the chains dyadic probabilities, so that no solver's version matters, and nor did the
 kernels of OpenBLAS (tried: with and without AVX2, AVX-512 and FMA).
@@ -9,10 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import highspy
+import numpy as np
 import pytest
 
 import hideseek as hs
+from hideseek.codebook.weights import Table
 from hideseek.planning import BeliefGame
+from hideseek.playbook.playbook import Measure
 
 GOLDEN = Path(__file__).parent / "golden"
 HOMES = hs.Places([46.5, 46.75], [6.5, 6.75])
@@ -54,3 +58,40 @@ def test_a_plan_has_the_bytes_that_it_always_had(tmp_path):
     game = BeliefGame.of(COMMUTER, privacy="hamming", quality="hamming", budget=0.125)
     hs.save_plan(game, hs.plan(game, outlook="plain"), path=tmp_path / "plain.plan")
     assert (tmp_path / "plain.plan").read_bytes() == (GOLDEN / "plain.plan").read_bytes()
+
+
+def commuters_playbook() -> hs.Playbook:
+    """Three tables of dyadic probabilities, and two cuts."""
+    differ, stays = 1 - np.eye(2), np.array([[0.75, 0.25], [0.25, 0.75]])
+    tables = np.array([np.eye(2), [[0.5, 0.5], [0.5, 0.5]], [[0.875, 0.125], [0.125, 0.875]]])
+    return hs.Playbook(
+        regions=HOMES,
+        step="5min",
+        scenario=hs.Scenario.sporadic(),
+        privacy=Measure("Hamming", ""),
+        quality=Measure("Hamming", ""),
+        budget=0.125,
+        every=1,
+        row=1,
+        states=np.array([[0], [1]]),
+        start=np.array([0.5, 0.5]),
+        error=differ,
+        cost=differ,
+        moves=stays,
+        wait=stays,
+        discount=0.5,
+        cuts=np.array([[0.25, 0.125], [0.125, 0.25]]),
+        anchors=np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4]]),
+        tables=Table.from_distributions(2, np.arange(6)[:, None], tables.reshape(6, 2)),
+        attack=np.eye(2),
+        price=1.0,
+    )
+
+
+def test_a_playbook_has_the_bytes_that_it_always_had(tmp_path):
+    commuters_playbook().save(tmp_path / "commuter.playbook")
+    assert (tmp_path / "commuter.playbook").read_bytes() == (GOLDEN / "commuter.playbook").read_bytes()
+    book = hs.Playbook.load(GOLDEN / "commuter.playbook")
+    told = book.play(np.array([0.5, 0.5]))
+    assert told.weights[:2].tolist() == [[7 * 2**29, 2**29], [2**29, 7 * 2**29]]  # a coin that errs as often as it may
+    assert (told.privacy, told.loss, book.ceiling_bound) == (0.125, 0.125, 0.125)

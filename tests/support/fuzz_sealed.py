@@ -208,7 +208,7 @@ def change_tensor(tensors: dict, chance: random.Random) -> None:
             size = WIDTH[one[0]] * min(one[1][-1] if len(one[1]) > 1 else 1, 1000)
             one[1][0] += 1
             one[2] += one[2][-size:] if chance.random() < 0.5 else chance.randbytes(size)
-        case 6 if one[0] == "F64" and one[2]:
+        case 6 if one[0] == "F64" and one[2] and len(one[2]) % 8 == 0:
             numbers = np.frombuffer(one[2]).copy()
             numbers[chance.randrange(len(numbers))] = chance.choice(
                 [0.0, -0.0, 1.0, -1.0, 1e308, 1e-320, np.nan, np.inf, 0.5]

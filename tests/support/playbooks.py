@@ -7,8 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from hideseek import Playbook, PlaybookDevice, make_playbook
+from hideseek import Grid, MarkovProfile, Playbook, PlaybookDevice, make_playbook, plan
 from hideseek.codebook.weights import Table
+from hideseek.designing.playbook_maker import rehearsed
+from hideseek.planning import BeliefGame
 from hideseek.playbook.playbook import playbook_from
 from tests.support.live_devices import LIVE_SCENARIOS, game_of, planned, stay_at_home
 
@@ -50,3 +52,20 @@ def garbage(book: Playbook, seed: int) -> Playbook:
     anchors = generator.random((count, states)) * generator.choice([0.0, 0.3, 1.0])
     cuts = generator.normal(size=(int(generator.integers(4)), states)) * 10.0 ** generator.integers(-30, 30)
     return with_tables(book, tables, anchors, cuts)
+
+
+def line_of(seed: int, budget: float = 0.3) -> BeliefGame:
+    """Four cells in a row with any chain that stays where it is for a while; errors in cells, losses by Hamming."""
+    moves = 0.6 * np.eye(4) + 0.4 * np.random.default_rng(seed).dirichlet(np.ones(4), size=4)
+    off = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+    row = Grid(46.0, 47.0, 6.0, 10.0, rows=1, columns=4)
+    profile = MarkovProfile.from_matrix(moves, row)
+    return BeliefGame.of(profile, privacy=off, quality=np.sign(off), budget=budget)
+
+
+@cache
+def on_a_line(seed: int):
+    """The game, its planner and the playbook of it, with how far it falls short."""
+    game = line_of(seed)
+    planner = plan(game, walks=4)
+    return game, planner, rehearsed(game, planner, 0.03, None, 0, None)

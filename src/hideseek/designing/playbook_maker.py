@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hideseek.codebook.weights import Table
+from hideseek.codebook.weights import Table, largest_remainder
 from hideseek.errors import SolverError, broken_rule
 from hideseek.model.profile import drawn, regions_of
 from hideseek.planning.belief_game import BeliefGame
@@ -85,6 +85,8 @@ def make_playbook(
     regions_of(game.profile)
     scalar(within, "within", "make_playbook", "a share of the privacy, a number > 0", least=np.finfo(float).tiny)
     whole_number(seed, "seed", "make_playbook", least=0)
+    if kilobytes is not None:
+        scalar(kilobytes, "kilobytes", "make_playbook")
     if planner.mode is Mode.LEXICOGRAPHIC and len(planner.cuts):
         rule = "one that may trade current privacy for later"
         raise broken_rule("planner", "make_playbook", rule, planner.mode, 'Plan with mode="trade-off".')
@@ -196,7 +198,7 @@ class _Rehearsing:
 
     def size(self, table: FloatArray) -> int:
         """The bytes of one more table: a place and a weight per entry, the rows' ends, the belief."""
-        return 6 * int(np.count_nonzero(table)) + 6 * len(table)
+        return 6 * int(np.count_nonzero(largest_remainder(table))) + 6 * len(table)
 
     @property
     def chooser(self) -> Chooser:
