@@ -231,3 +231,4 @@ def test_reasons_of_a_fleet_name_what_the_command_has(run, tmp_path):
     assert status == 1
     assert "argument DATA of fleet must be traces" in " ".join(out.split())
     assert "argument DATA of fleet must be traces" in " ".join(run("inspect", "o")[1].split())
+    assert "argument DATA of fleet must be traces" in (tmp_path / "o" / "report.html").read_text()

@@ -27,7 +27,7 @@ from hideseek.cli.options import (
     Workers,
 )
 from hideseek.cli.reading import STEP, Reading, names_of, reads_traces
-from hideseek.cli.terminal import note, print_json, print_table, say, tell_expected
+from hideseek.cli.terminal import in_options, note, print_json, print_table, say, tell_expected
 from hideseek.errors import broken_rule
 from hideseek.util.choices import MetricName
 from hideseek.util.progress import bar
@@ -377,6 +377,7 @@ def write_report(found: Fleet, folder: str) -> str:
     from hideseek.experiments.fleet_pages import fleet_report
     from hideseek.fleet.folder import Folder
 
-    out = Folder(folder)
-    out.write("report.html", fleet_report(found.to_frame()).encode())
+    out, labels = Folder(folder), found.to_frame()
+    labels["reason"] = labels["reason"].map(lambda reason: in_options(reason, "fleet"), na_action="ignore")
+    out.write("report.html", fleet_report(labels).encode())
     return out.address("report.html")
