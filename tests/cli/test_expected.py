@@ -75,7 +75,7 @@ def test_what_protects_more_is_expected_to_take_longer():
         assert expected.design_seconds(places, of(2, protect="way")) > times[1]
 
 
-def test_a_comparison_takes_longer_than_all_that_is_designed_and_planned_for_it():
+def test_a_comparison_takes_longer_than_what_is_designed_for_it():
     """Two codebooks, and a live planner and a playbook that take as long as several more."""
     for places in (30, 60, 90):
         alone = expected.design_seconds(places, Scenario.past_present(1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from hideseek.cli import many_people
 from hideseek.fleet import Fleet, Job
 from hideseek.fleet import run as running
 from tests.support.fleets import CITY, WORDS
@@ -70,6 +72,9 @@ def test_the_fleet_is_told_in_words(run, undisturbed, city):
     assert re.search(r"done by an earlier run\s*│\s*4", out)
     assert "kept of the ceiling" in out
     assert "labels.parquet" in out
+    assert str(undisturbed / "report.html") in out
+    assert (undisturbed / "report.html").read_text().count('<td class="words">person-00') >= 4
+    assert stat.S_IMODE((undisturbed / "report.html").stat().st_mode) == 0o600
     assert re.search(r"places, on average\s*│\s*2, [\d.]+ k?m wide \(median\)", out)
     assert re.search(r"fixes outside, on average\s*│\s*0 %", out)
     assert re.search(r"covered, on average\s*│\s*\d+ hours on 1 days", out)
@@ -80,6 +85,13 @@ def test_the_fleet_is_told_in_words(run, undisturbed, city):
         assert "times of the accesses reveal nothing about the place" in told
 
 
+@pytest.fixture
+def no_report(monkeypatch):
+    """Fleets that were not run have no table to make a page from."""
+    monkeypatch.setattr(many_people, "write_report", lambda *_: "report.html")
+
+
+@pytest.mark.usefixtures("no_report")
 def test_a_fleet_warns_of_narrow_budgets_and_few_days_whatever_is_printed(run, monkeypatch):
     found = Fleet("x", 5, 0, 0, {}, 0, 10, 0.5, 1.0, "folder", 20.0, 900.0, 0.1, 99.0, 8.0, few_days=2, narrow=3)
     monkeypatch.setattr(running, "run_fleet", lambda *_, **__: found)
@@ -93,6 +105,7 @@ def test_a_fleet_warns_of_narrow_budgets_and_few_days_whatever_is_printed(run, m
     assert "warning" not in run("fleet", "data", "--out", "o")[2]
 
 
+@pytest.mark.usefixtures("no_report")
 def test_the_command_hands_every_option_over(run, monkeypatch):
     calls = []
 
@@ -119,6 +132,7 @@ def test_the_command_hands_every_option_over(run, monkeypatch):
     assert re.search(r"no longer in the data, files still there\s*│\s*3", out)
 
 
+@pytest.mark.usefixtures("no_report")
 def test_who_could_not_protect_anybody_says_so_by_the_status(run, monkeypatch):
     none = Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None, "folder")
     monkeypatch.setattr(running, "run_fleet", lambda *_, **__: none)
@@ -218,3 +232,4 @@ def test_reasons_of_a_fleet_name_what_the_command_has(run, tmp_path):
     assert status == 1
     assert "argument DATA of fleet must be traces" in " ".join(out.split())
     assert "argument DATA of fleet must be traces" in " ".join(run("inspect", "o")[1].split())
+    assert "argument DATA of fleet must be traces" in (tmp_path / "o" / "report.html").read_text()

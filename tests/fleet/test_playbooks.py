@@ -116,7 +116,8 @@ def test_users_with_too_few_days_are_marked(days, few):
 
 
 def test_a_folder_holds_plans_playbooks_and_a_table_with_both(city, tmp_path):
-    job = Job(grid=(1, 2), privacy=("hamming",))
+    home = "home={latitude},{longitude}".format(**ONE.iloc[0])
+    job = Job(grid=(1, 2), privacy=("hamming",), sensitive=(home,))
     found = run_fleet(city, tmp_path / "out", job=job, workers=2)
     assert (found.users, found.playbooks, found.codebooks, found.few_days) == (4, 4, 0, 4)
     assert repr(found).startswith("Fleet of 4 users: 4 playbooks, 0 unusable")
@@ -126,6 +127,9 @@ def test_a_folder_holds_plans_playbooks_and_a_table_with_both(city, tmp_path):
         assert load_plan(tmp_path / "out" / row.plan)[0].budget == row.budget
         assert (tmp_path / "out" / row.playbook).stat().st_size == row.bytes
         assert (tmp_path / "out" / row.plan).stat().st_size == row.plan_bytes
+    (rate,) = labels.loc["person-000", "hit_rates"]
+    assert rate["place"] == "home"
+    assert 0 < rate["elsewhere"] < rate["there"] <= 1
     assert run_fleet(city, tmp_path / "out", job=job, workers=1).reused == 4
     (tmp_path / "out" / labels["plan"].iloc[0]).unlink()
     assert run_fleet(city, tmp_path / "out", job=job, workers=1).reused == 3

@@ -27,7 +27,7 @@ from hideseek.cli.options import (
     Workers,
 )
 from hideseek.cli.reading import STEP, Reading, names_of, reads_traces
-from hideseek.cli.terminal import note, print_json, print_table, say, tell_expected
+from hideseek.cli.terminal import in_options, note, print_json, print_table, say, tell_expected
 from hideseek.errors import broken_rule
 from hideseek.util.choices import MetricName
 from hideseek.util.progress import bar
@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
     import pandas as pd
 
     from hideseek.experiments.reproduction.findings import Reproduction
+    from hideseek.fleet.run import Fleet
 
 commands = Commands()
 Privacies = Annotated[
@@ -326,10 +327,6 @@ def fleet_command(
     The same command continues an interrupted run. A user whose data cannot be used has a row with the reason; the exit
     status is 1 if nobody could be protected.
     """
-    from dataclasses import asdict
-
-    from hideseek.adversary.label import ASSUMPTION
-    from hideseek.cli.descriptions import fleet_warnings, fleet_words
     from hideseek.cli.expected import Telling
     from hideseek.cli.people import reading_of, region_choice
     from hideseek.fleet.job import Job
@@ -351,17 +348,36 @@ def fleet_command(
     except KeyboardInterrupt:
         note("Interrupted. Run the same command again to continue.")
         raise
+    show_fleet(found, write_report(found, folder), as_json)
+    if not found.codebooks + found.playbooks:
+        raise typer.Exit(1)
+
+
+def show_fleet(found: Fleet, report: str, as_json: bool) -> None:
+    """What became of a fleet, and where its files are."""
+    from dataclasses import asdict
+
+    from hideseek.adversary.label import ASSUMPTION
+    from hideseek.cli.descriptions import fleet_warnings, fleet_words
+
     tell_notes(found.notes)
     tell_notes(fleet_warnings(found), "warning:")
     if as_json:
-        print_json(asdict(found) | {"assumption": ASSUMPTION})
-    else:
-        print_table(f"A fleet of {found.users} users", ("", ""), fleet_words(found))
-        say(
-            "The labels: ",
-            (found.labels, "bold"),
-            f"; the {'playbooks' if memory is None else 'codebooks'} lie beside them. {OTHERS}",
-        )
-        say(ASSUMPTION)
-    if not found.codebooks + found.playbooks:
-        raise typer.Exit(1)
+        print_json(asdict(found) | {"report": report, "assumption": ASSUMPTION})
+        return
+    print_table(f"A fleet of {found.users} users", ("", ""), fleet_words(found))
+    say("The report, readable by you only: ", (report, "bold"))
+    made = "playbooks" if found.playbooks else "codebooks"
+    say("The labels: ", (found.labels, "bold"), f"; the {made} lie beside them. {OTHERS}")
+    say(ASSUMPTION)
+
+
+def write_report(found: Fleet, folder: str) -> str:
+    """Write the page of a fleet beside its labels, and give its address."""
+    from hideseek.experiments.fleet_pages import fleet_report
+    from hideseek.fleet.folder import Folder
+
+    out, labels = Folder(folder), found.to_frame()
+    labels["reason"] = labels["reason"].map(lambda reason: in_options(reason, "fleet"), na_action="ignore")
+    out.write("report.html", fleet_report(labels).encode())
+    return out.address("report.html")

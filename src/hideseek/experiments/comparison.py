@@ -172,8 +172,7 @@ def compare(
     Returns
     -------
     Comparison
-        One row per mechanism, the most private first. The adversary with a window remembers one earlier release.
-        Its ``notes`` say which of our own have no row, and why.
+        One row per mechanism, the most private first; ``notes`` on what is missing. A window has one earlier release.
 
     Raises
     ------

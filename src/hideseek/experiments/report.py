@@ -38,24 +38,47 @@ th {{ font-weight: 600; background: #f6f8fa; }}
 th.words, td.words {{ text-align: left; }}
 td.PASS, td.FAIL {{ font-weight: 700; color: #fff; background: #1a7f37; }}
 td.FAIL {{ background: #cf222e; }}
+th button {{ all: unset; cursor: pointer; font-weight: 600; }}
+th button:focus-visible {{ outline: 2px solid #0969da; }}
+th[aria-sort="ascending"] button::after {{ content: " ▲"; }}
+th[aria-sort="descending"] button::after {{ content: " ▼"; }}
 </style>
 </head>
 <body>
 <h1>{title}</h1>
 <p class="lead">{lead}</p>
-{sections}
+{sections}{script}
 </body>
 </html>
 """
 
+# numbers by size, with cells without one last; other words by the alphabet
+SORTING = """
+<script>
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
+  heads.forEach((head, column) => head.firstChild.addEventListener("click", () => {
+    const up = head.getAttribute("aria-sort") === "descending";
+    heads.forEach((other) => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    const cell = (row) => row.cells[column].textContent, number = (row) => parseFloat(cell(row));
+    const numbers = [...body.rows].some((row) => !isNaN(number(row)));
+    const before = (a, b) => numbers ? number(a) - number(b) : cell(b).localeCompare(cell(a));
+    const last = (row) => numbers && isNaN(number(row));
+    body.append(...[...body.rows].sort((a, b) => last(a) - last(b) || (up ? before(a, b) : before(b, a)) || 0));
+  }));
+}
+</script>"""
+
 
 @dataclass(frozen=True)
 class Table:
-    """A header and rows of text; the first columns hold ``words``, the others numbers."""
+    """A header and rows of text; the first columns hold ``words``, the others numbers; a reader may sort it."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     words: int = 1
+    sortable: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,8 +102,10 @@ def html_report(title: str, lead: str, sections: Iterable[Section]) -> str:
     >>> "&lt;home&gt;" in html_report("<home>", "", [])
     True
     """
-    body = "\n".join(section_html(section) for section in sections)
-    return PAGE.format(title=escape(title), lead=escape(lead), sections=body)
+    every = list(sections)
+    body = "\n".join(section_html(section) for section in every)
+    script = SORTING if any(section.table is not None and section.table.sortable for section in every) else ""
+    return PAGE.format(title=escape(title), lead=escape(lead), sections=body, script=script)
 
 
 def classes(cell: str, words: bool) -> str:
@@ -89,19 +114,25 @@ def classes(cell: str, words: bool) -> str:
     return f' class="{" ".join(names)}"' if names else ""
 
 
+def inner(cell: str, tag: str, table: Table) -> str:
+    """What a cell holds; a head that sorts is a button, for the keyboard too."""
+    return f'<button type="button">{cell}</button>' if tag == "th" and table.sortable else cell
+
+
 def section_html(section: Section) -> str:
     """One section; every word in it is escaped."""
     parts = [f"<h2>{escape(section.heading)}</h2>", f"<p>{escape(section.text)}</p>"]
     if section.table is not None:
         header, *rows = (
             "".join(
-                f"<{tag}{classes(cell, column < section.table.words)}>{escape(cell)}</{tag}>"
+                f"<{tag}{classes(cell, column < section.table.words)}>{inner(escape(cell), tag, section.table)}</{tag}>"
                 for column, cell in enumerate(row)
             )
             for tag, row in (("th", section.table.header), *(("td", row) for row in section.table.rows))
         )
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        parts.append(f'<div class="wide"><table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table></div>')
+        body, kind = "".join(f"<tr>{row}</tr>" for row in rows), ' class="sortable"' * section.table.sortable
+        table = f"<table{kind}><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>"
+        parts.append(f'<div class="wide">{table}</div>')
     for figure, words in section.figures:
         stream = io.BytesIO()
         figure.savefig(stream, format="svg", metadata={"Date": None})

@@ -280,9 +280,7 @@ def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
             numbers |= {"sensitive_places": len(weights_of(d_p)), "risk_share": risk_share(numbers)}
             if "budget_metres" in numbers:
                 numbers["narrow"] = bool(narrow_budget(regions, numbers["budget_metres"]))
-            rates = [
-                HitRate(names[one.place], one.share, one.there, one.elsewhere) for one in named if one.place in names
-            ]
+            rates = [hit_rate(names[one.place], one) for one in named if one.place in names]
         except Exception as error:  # noqa: BLE001
             yield msgspec.structs.replace(named_row, reason=reason_of(error)), {}
         else:
@@ -322,6 +320,11 @@ def called(regions: Regions, areas: Sequence[SensitivePlace]) -> dict[int, str]:
     own = getattr(regions, "is_stay", [True] * len(names))
     found = {place: name for place, (name, is_own) in enumerate(zip(names, own, strict=True)) if is_own}
     return found | {place: one.name for one in areas for place in np.flatnonzero(held(one, regions)).tolist()}
+
+
+def hit_rate(name: str, naming: Naming) -> HitRate:
+    """How often a place is named, in plain numbers for files."""
+    return HitRate(name, naming.share, float(naming.there), float(naming.elsewhere))
 
 
 def on_the_map(traces: pd.DataFrame, regions: Regions) -> float:
