@@ -53,7 +53,7 @@ def test_planning_ahead_gains_against_an_adversary_who_remembers(seed: int, mode
     """All sequences are enumerated, so the filter's numbers are exact and the gain is no luck."""
     profile = slow_chain(seed)
     budget = budget_of(profile)
-    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=mode, walks=4)
+    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=mode, walks=8)
     scenario = Scenario.past_present(1)
     short = design(profile, scenario, privacy=ERROR, quality=LOSS, budget=budget, workers=1)
     far = design(profile, scenario, privacy=ERROR, quality=LOSS, budget=budget, farsighted=planner, workers=1)

@@ -371,7 +371,7 @@ def test_what_cannot_be_studied_is_refused(wrong, match):
     [
         (["nowhere"], "TraceError", "nowhere"),
         (["homely.csv"], "ParameterError", "at most 0, the users"),
-        (["homely.csv", "--box", "here"], "ParameterError", "'box'"),
+        (["homely.csv", "--box", "here"], "ParameterError", "--box"),
         (["--users", "0"], "ParameterError", "users"),
         (["--users", "41"], "ParameterError", "cells or more"),
     ],

@@ -133,9 +133,7 @@ def compare_command(
     reading: Reading,
     data: DataOrCity = None,
     folder: Report = Path("hideseek-comparison"),
-    users: Annotated[
-        int | None, typer.Option(help="Compare on a day each of so many users, drawn by the seed.")
-    ] = None,
+    users: Annotated[int | None, NUMBER(help="Compare on a day each of so many users, drawn by the seed.")] = None,
     budget: Budget = "20%",
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
