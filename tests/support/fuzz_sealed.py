@@ -180,7 +180,7 @@ def change_document(document: dict, chance: random.Random) -> None:
             del container[key]
         case 2 if isinstance(container, list):
             container.insert(key, deepcopy(container[key]))
-        case 3 if isinstance(container[key], int | float):
+        case 3 if isinstance(container[key], int | float) and abs(container[key]) < 1e300:
             container[key] += chance.choice([-1, 1, 1e-6, 1e9])
         case 4:
             other, there = chance.choice(spots(document))
