@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hideseek import (
-    Estimate,
     Game,
     MarkovProfile,
     ParameterError,
@@ -25,7 +24,7 @@ from hideseek import (
     save_profile,
     solve,
 )
-from hideseek.adversary import attack, sequences
+from hideseek.adversary import Estimate, attack, sequences
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.errors import CertificateError
 from hideseek.metrics import from_function, from_matrix

@@ -132,7 +132,7 @@ class _Rehearsing:
         least = len(self.playbook.content) + HEADER
         self.room = np.inf if kilobytes is None else 1000 * kilobytes - least
         if self.room < 0:
-            rule = f"at least {least / 1000:.1f}, with a single table"
+            rule = f"at least {least / 1000}, with a single table"
             raise broken_rule("kilobytes", "make_playbook", rule, kilobytes)
 
     def solved(self, belief: FloatArray) -> FloatArray:
