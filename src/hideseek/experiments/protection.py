@@ -45,6 +45,7 @@ MOST_NAMED, UNNAMED = 12, 3  # places that the label is about: by name, and wher
 SETTLED = 0.05  # the total variation from the long-run distribution at which a silence is long
 
 
+@checked
 @dataclass(frozen=True, eq=False, repr=False)
 class Protection:
     """A person's ``profile``, ``game``, ``planner`` and ``playbook``; the ``label`` says what they are worth.
