@@ -13,7 +13,7 @@ WIDTH, LEFT, HEIGHT, BETWEEN = 900, 40, 46, 8
 DATA, GROUND, PROOF, TIME, WHOLE = "#cfe3f7", "#e3e3e0", "#d3ecd2", "#fbe3c0", "#e6d9f2"
 ROOMS = {
     "cli": ("the command line", WHOLE),
-    "experiments": ("compare, reproduce, study, demo, and their pages", WHOLE),
+    "experiments": ("protect, compare, reproduce, study, and their pages", WHOLE),
     "fleet": ("every user of a data set", WHOLE),
     "baselines": ("the rivals: mechanisms that others have proposed", WHOLE),
     "maps": ("a page that works without a network", WHOLE),
@@ -21,7 +21,7 @@ ROOMS = {
     "adversary": ("attacks, and the label", TIME),
     "device": ("one answer per step", TIME),
     "codebook": ("what a device stores, with its proof", TIME),
-    "playbook": ("tables chosen at the belief", TIME),
+    "playbook": ("tables for the beliefs that come up", TIME),
     "planning": ("the game for a belief, planners, plan files", TIME),
     "solvers": ("from a game to the best mechanism, its attack and its certificate", PROOF),
     "game": ("two matrices and a budget; mechanisms", PROOF),

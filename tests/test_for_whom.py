@@ -6,15 +6,14 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from hideseek import MarkovProfile, Places, Scenario, design, evaluate, save_profile
+from hideseek import Grid, MarkovProfile, Places, protect, save_profile, synthetic_city
 from hideseek.cli import through_time
-from hideseek.experiments.demo import Ahead, Demo, foresight_section
+from hideseek.experiments.protection_pages import expert_sections
+from hideseek.experiments.protection_words import person_facts
 from hideseek.model import distances
-from hideseek.planning import Foresight, Outlook, plan
-from hideseek.util.estimates import Estimate
+from hideseek.planning import plan
 from tests.oracles.full_program import best_value
 
 ROOT = Path(__file__).parents[1]
@@ -81,38 +80,14 @@ def test_a_plan_says_for_whom_its_bound_holds(run, planners):
     assert f"none that keeps it {EVERY}" in " ".join(run("plan", "--help")[1].replace("│", "").split())
 
 
-@pytest.fixture(scope="module")
-def demo():
-    """A demo with a codebook whose ceiling is 9.87e2, beside planners whose cuts prove 6.54e2."""
-    reached, error = Estimate(600.0), 1 - np.eye(3)
-    planned = Foresight(reached, reached, Estimate(1.0), 1.0, Estimate(0.6), bound=654.0, ceiling=987.0, accesses=10)
-    codebook = design(PROFILE, Scenario.past_present(1), privacy=error, quality=error, budget=0.2)
-    foresight = {Outlook.PLAIN: planned, Outlook.FAR_SIGHTED: planned}
-    return Demo((), evaluate(codebook, PROFILE, accesses=3), foresight, Path("report.html"), Path("person.hideseek"))
-
-
-def test_the_demo_shows_a_codebook_and_planners_and_says_whose_bound_it_is(run, demo, monkeypatch):
-    monkeypatch.setattr("hideseek.experiments.demo.run_demo", lambda *_: demo)
-    status, out, err = run("demo")
-    assert status == 0, err
-    label, planning = out.split("Planning ahead")
-    assert says(label, demo.label.ceiling)
-    assert not says(label, 654 / 987 * 100)
-    assert says(planning, round(654 / 987 * 100, 1))
-    assert EVERY in " ".join(planning.split())
-    assert "For a codebook only the ceiling holds." in " ".join(planning.split())
-    facts = json.loads(run("demo", "--json")[1])
-    assert "bound" not in facts["label"]
-    for planned in facts["foresight"].values():
-        assert planned["bound"] == 654
-        assert EVERY in planned["bound_holds_for"]
-
-
-def test_the_demo_s_report_says_that_the_bound_is_not_of_the_codebook(demo):
-    errors = np.full(4, 600.0)
-    section = foresight_section({outlook: Ahead(one, errors) for outlook, one in demo.foresight.items()})
-    assert f"no mechanism which keeps the budget {EVERY} keeps more than 66%, 654 of 987 m" in section.text
-    assert "only given the release that it remembers, so this bound does not hold for it" in section.text
+def test_a_protection_says_for_whom_its_bound_holds():
+    traces = synthetic_city(people=1, days=1)
+    made = protect(traces, profile=MarkovProfile.fit(traces, Grid.covering(traces, rows=2, columns=2)), budget="20%")
+    assert made.label.bound == min(made.planner.bound, made.label.ceiling)
+    told = [section.text for section in expert_sections(made)]
+    assert EVERY in told[-1]
+    assert "For a codebook only the ceiling holds." in told[-1]
+    assert EVERY in person_facts(made)["bound_holds_for"]
 
 
 @pytest.mark.parametrize("path", ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])

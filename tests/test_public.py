@@ -113,8 +113,8 @@ def test_the_contract_of_names_and_parameters():
         "status",
         "iterations",
     ):
-        fields = {field.name for field in dataclasses.fields(hideseek.Solution)}
-        assert name in fields or isinstance(getattr(hideseek.Solution, name), property)
+        fields = {field.name for field in dataclasses.fields(hideseek.solvers.Solution)}
+        assert name in fields or isinstance(getattr(hideseek.solvers.Solution, name), property)
 
 
 def test_every_error_is_a_hideseek_error_and_stands_in_the_drawn_tree():

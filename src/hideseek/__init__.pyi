@@ -22,6 +22,7 @@ from .device.live_device import LiveDevice as LiveDevice
 from .device.playbook_device import PlaybookDevice as PlaybookDevice
 from .errors import HideseekError as HideseekError
 from .errors import ParameterError as ParameterError
+from .experiments.protection import protect as protect
 from .game.game import Game as Game
 from .game.mechanism import Mechanism as Mechanism
 from .metrics import Metric as Metric
@@ -38,7 +39,6 @@ from .planning.training import plan as plan
 from .playbook.playbook import Playbook as Playbook
 from .solvers.curve import trade_off as trade_off
 from .solvers.dispatch import solve as solve
-from .solvers.solution import Solution as Solution
 from .storage.profile_file import load_profile as load_profile
 from .storage.profile_file import save_profile as save_profile
 from .traces.city import synthetic_city as synthetic_city
@@ -63,7 +63,6 @@ __all__ = [
     "Playbook",
     "PlaybookDevice",
     "Scenario",
-    "Solution",
     "adversary",
     "baselines",
     "design",
@@ -81,6 +80,7 @@ __all__ = [
     "model",
     "plan",
     "planning",
+    "protect",
     "read_traces",
     "save_plan",
     "save_profile",

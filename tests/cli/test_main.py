@@ -16,7 +16,7 @@ from hideseek.cli import STATUS
 from tests.support.two_people import TRACES
 
 COMMANDS = (
-    *("demo", "learn", "solve", "curve", "design", "inspect", "evaluate", "expose", "plan"),
+    *("protect", "demo", "learn", "solve", "curve", "design", "inspect", "evaluate", "expose", "plan"),
     *("reproduce", "compare", "study", "fleet"),
 )
 
@@ -153,7 +153,7 @@ def test_to_be_ended_is_to_be_interrupted(run, monkeypatch):
     def ended(*_):
         signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr("hideseek.experiments.demo.run_demo", ended)
+    monkeypatch.setattr("hideseek.experiments.demo.demo_person", ended)
     assert run("demo") == (130, "", "")
 
 

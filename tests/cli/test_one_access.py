@@ -1,4 +1,4 @@
-"""demo, learn, solve and curve, run as a user runs them."""
+"""learn, solve and curve, run as a user runs them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hideseek import Codebook, load_profile
+from hideseek import load_profile
 from hideseek.model import distances
 from tests.support.two_people import TRACES
 
@@ -150,27 +150,3 @@ def test_breakpoints_on_request(run, traces):
     assert status == 0, err
     found = json.loads(out)
     assert found["width"] <= 1e-8 * found["prior_risk"]
-
-
-def test_demo_writes_a_report_that_stands_alone(run, tmp_path):
-    status, out, err = run("demo", "--json", "--out", "seen")
-    assert status == 0, err
-    rows = json.loads(out)["rows"]
-    assert {row["scenario"] for row in rows} == {"now", "now and next"}
-    for row in rows:
-        assert row["privacy"] <= row["bound"]
-        assert row["optimality_gap"] <= 1e-6
-        assert row["attacked"] == pytest.approx(row["privacy"], rel=1e-6)
-        assert row["lost"] <= row["allowed"] * (1 + 1e-9)
-        if row["scenario"] == "now":
-            assert row["remembering"] <= row["attacked"] * (1 + 1e-9)
-    label = json.loads(out)["label"]
-    assert label["smoother"] <= label["filter"] + 10 <= label["window"] + 20 <= label["prior_risk"]  # metres of chance
-    assert 0 < label["kept"] <= 1
-    page = (tmp_path / "seen" / "report.html").read_text()
-    assert page.count("data:image/svg+xml;base64,") == 5
-    for heading in ("A day through a device", "What the adversary believes", "The label", "Planning ahead"):
-        assert heading in page
-    book = Codebook.load(tmp_path / "seen" / "person.hideseek")
-    assert book.deployed.worst_loss <= book.budget
-    assert "http" not in page.replace("http://www.w3.org", "")

@@ -18,7 +18,7 @@ from hideseek.model.own_places import ABOUT
 from hideseek.model.profile import STEP as OF_PROFILES
 from tests.support.two_people import TRACES
 
-READ = ("learn", "solve", "curve", "design", "plan", "compare", "study", "reproduce", "fleet", "map")
+READ = ("protect", "learn", "solve", "curve", "design", "plan", "compare", "study", "reproduce", "fleet", "map")
 OTHERS = ("demo", "inspect", "evaluate", "expose")
 
 

@@ -30,6 +30,11 @@ def place_calls(traces: pd.DataFrame, regions: hs.Grid, metric: hs.metrics.Metri
             hs.model.places_of,
             {"traces": traces, "about": 30, "finest": 150.0, "timezone": None, "sensitive": ()},
         ),
+        "protect": (
+            hs.protect,
+            {"traces": traces, "profile": None, "budget": "1km", "sensitive": (), "timezone": None, "out": None}
+            | {"seed": 0, "progress": None},
+        ),
         "sensitive_place": (hs.metrics.sensitive_place, {"text": "x=0,0"}),
         "sensitive_to": (hs.metrics.sensitive_to, {"metric": metric, "regions": regions, "places": ()}),
         "sensitive_transitions": (

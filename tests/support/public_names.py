@@ -3,7 +3,7 @@
 # made by hideseek for its users, and only kept: what stands in them is what was put there
 RESULTS = {
     *("Answer", "Comparison", "Coverage", "Curve", "Estimate", "Fleet", "Foresight", "Label", "LeastLoss", "LiveLabel"),
-    "PeopleComparison",
+    *("PeopleComparison", "PersonLabel", "Protection"),
     "MapPage",
     *("ReadReport", "Reproduction", "Solution", "Study", "Certificate", "Claim"),
 }

@@ -38,7 +38,7 @@ NEVER = (object(), b"x")  # of no type that anything asks for: where an answer w
 TRACES = hs.synthetic_city(people=2, days=1, seed=2)
 HALF = np.array([[0.5, 0.5], [0.5, 0.5]])
 APART = 1 - np.eye(2)
-SLOW = {"compare", "compare_people", "run_fleet", "reproduce", "robustness", "study"}
+SLOW = {"compare", "compare_people", "protect", "run_fleet", "reproduce", "robustness", "study"}
 EXPERT = {"certify"}  # for solvers of one's own: it is given what a solver claims, and believes nothing of it
 PROTOCOLS = {"Policy", "Profile", "Regions"}
 
@@ -495,7 +495,7 @@ def test_help_and_pickles_see_the_function_itself():
     assert np.array_equal(game.cost, things().game.cost)
 
 
-@pytest.mark.parametrize("name", sorted(SLOW | {"design"}))
+@pytest.mark.parametrize("name", sorted(SLOW - {"protect"} | {"design"}))
 def test_more_workers_than_any_machine_has_are_refused(table, name):
     call, values = table[name]
     values |= {"reproduce": {"budgets": (0.0, 0.5), "compared": (0.5,)}, "robustness": {"attacked": 2}}.get(name, {})

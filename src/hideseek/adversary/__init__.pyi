@@ -5,6 +5,7 @@ from .one_shot import best_guesses as best_guesses
 from .one_shot import correlation_aware_error as correlation_aware_error
 from .one_shot import expected_error as expected_error
 from .one_shot import guess_distribution as guess_distribution
+from .person_label import PersonLabel as PersonLabel
 from .through_time import Adversary as Adversary
 from .through_time import attack as attack
 from .through_time import beliefs as beliefs
@@ -13,6 +14,7 @@ __all__ = [
     "Adversary",
     "Estimate",
     "Label",
+    "PersonLabel",
     "attack",
     "beliefs",
     "best_guesses",

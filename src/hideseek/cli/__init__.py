@@ -15,7 +15,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from hideseek.cli import made_files, maps, through_time
+from hideseek.cli import made_files, maps, protecting, through_time
 from hideseek.cli import many_people as many
 from hideseek.cli import one_access as once
 from hideseek.cli.options import Group
@@ -42,7 +42,7 @@ app = typer.Typer(
     epilog="Start with: hideseek demo\n\n"
     f"Exit status: {'; '.join(f'{status} {meaning}' for status, meaning in STATUS.items())}.",
 )
-for part in (once, through_time, made_files, maps, many):  # the order of the help
+for part in (protecting, once, through_time, made_files, maps, many):  # the order of the help
     app.add_typer(part.commands)
 
 

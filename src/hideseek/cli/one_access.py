@@ -1,4 +1,4 @@
-"""Commands that look at one access: demo, learn, solve, curve."""
+"""Commands that look at one access: learn, solve, curve."""
 
 from __future__ import annotations
 
@@ -18,18 +18,16 @@ from hideseek.cli.options import (
     Planned,
     Privacy,
     Quality,
-    Report,
     Sensitive,
     Traces,
 )
 from hideseek.cli.reading import Reading, reads_traces
-from hideseek.cli.terminal import print_json, print_label, print_table, say
+from hideseek.cli.terminal import print_json, print_table, say
 from hideseek.errors import broken_rule
 from hideseek.util.choices import MetricName, Protect
 from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
-    from hideseek.experiments.demo import Demo
     from hideseek.game.game import Game
     from hideseek.model.scenario import Scenario
     from hideseek.solvers.solution import Solution
@@ -51,48 +49,6 @@ Named = Annotated[
 AttackPath = Annotated[
     Path | None, typer.Option("--attack", metavar="FILE", help="CSV file for the best attack on it.")
 ]
-
-
-@commands.command("demo", epilog="Example: hideseek demo --out my-demo")
-def demo_command(
-    folder: Report = Path("hideseek-demo"),
-    seed: Annotated[int, NUMBER(help="Seed of the synthetic person.")] = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Run every part for one synthetic person, and write a report with figures."""
-    from hideseek.experiments.demo import run_demo, table_of
-    from hideseek.experiments.wording import foresight_table
-    from hideseek.planning.simulation import FOR_WHOM
-
-    with bar("demo") as advance:
-        result = run_demo(folder, seed, advance)
-    if as_json:
-        print_json(demo_facts(result))
-        return
-    table = table_of(result.rows)
-    print_table("The best adversary's expected error, in metres per place", table.header, table.rows)
-    print_label(result.label, "m")
-    table = foresight_table(result.foresight, "m")
-    print_table("Planning ahead, against an adversary who remembers every release", table.header, table.rows)
-    say(FOR_WHOM)
-    say("The report with the figures: ", (str(result.report), "bold"))
-
-
-def demo_facts(result: Demo) -> dict[str, object]:
-    """A demo for machines."""
-    from hideseek.cli.descriptions import label_facts
-    from hideseek.planning.simulation import FOR_WHOM
-
-    return {
-        "rows": [vars(row) for row in result.rows],
-        "label": label_facts(result.label),
-        "foresight": {
-            name: vars(one) | {"interval": one.kept.interval, "bound_holds_for": FOR_WHOM}
-            for name, one in result.foresight.items()
-        },
-        "report": str(result.report),
-        "codebook": str(result.codebook),
-    }
 
 
 @commands.command("learn", epilog="Example: hideseek learn cabs/ --user abboip --cell 500m --out abboip.json")

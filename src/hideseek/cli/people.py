@@ -40,6 +40,7 @@ ANY = "any"  # accuracy
 class Learned:
     """A profile from traces, who that is, and what its places cover."""
 
+    traces: pd.DataFrame
     profile: MarkovProfile
     who: str
     covered: Coverage
@@ -137,7 +138,7 @@ def learned(
     note(f"note: {covered}")
     for words in coverage_warnings(covered):
         note(("warning:", "bold yellow"), f" {words}")
-    return Learned(profile, who, covered)
+    return Learned(traces, profile, who, covered)
 
 
 def profile_of(source: str, reading: Reading, sensitive: Sequence[str] = ()) -> MarkovProfile:

@@ -1,6 +1,6 @@
-"""Whole studies, and the pages that show them: rivals at equal loss (``comparison``), planners side by side
-(``planner_study``), the paper's evaluation repeated (``reproduction``), the demo. Imports everything but ``fleet`` and
-``cli``.
+"""Everything for a person (``protection``), and whole studies: rivals at equal loss (``comparison``), planners side by
+side (``planner_study``), the paper's evaluation repeated (``reproduction``); and the pages that show them. Imports
+everything but ``fleet`` and ``cli``.
 """
 
 import lazy_loader

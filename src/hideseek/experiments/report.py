@@ -83,12 +83,16 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, a paragraph, and what illustrates it; a figure comes with the words that describe it."""
+    """A heading, a paragraph, and what illustrates it; a figure comes with the words that describe it.
+
+    ``markup`` is put on the page as it is: whoever makes it escapes the words in it.
+    """
 
     heading: str
     text: str
     table: Table | None = None
     figures: Sequence[tuple[Figure, str]] = ()
+    markup: str = ""
 
 
 def escape(text: str) -> str:
@@ -120,8 +124,8 @@ def inner(cell: str, tag: str, table: Table) -> str:
 
 
 def section_html(section: Section) -> str:
-    """One section; every word in it is escaped."""
-    parts = [f"<h2>{escape(section.heading)}</h2>", f"<p>{escape(section.text)}</p>"]
+    """One section; every word in it is escaped, but for its markup."""
+    parts = [f"<h2>{escape(section.heading)}</h2>", f"<p>{escape(section.text)}</p>", section.markup]
     if section.table is not None:
         header, *rows = (
             "".join(
@@ -138,4 +142,4 @@ def section_html(section: Section) -> str:
         figure.savefig(stream, format="svg", metadata={"Date": None})
         image = base64.b64encode(stream.getvalue()).decode("ascii")
         parts.append(f'<figure><img alt="{escape(words)}" src="data:image/svg+xml;base64,{image}"></figure>')
-    return "\n".join(parts)
+    return "\n".join(filter(None, parts))

@@ -38,6 +38,7 @@ from hideseek.util.arrays import FloatArray, IntArray, frozen
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar
 from hideseek.util.display import html_table
+from hideseek.util.on_map import OnMap
 from hideseek.util.time_steps import checked_step
 from hideseek.util.units import amount
 
@@ -77,7 +78,7 @@ PLAYBOOK = FileKind("playbook", 1, _Document, PlaybookError)
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Playbook(BeliefChain):
+class Playbook(BeliefChain, OnMap):
     """Tables for the beliefs that come up: made by :func:`hideseek.make_playbook`, used by a ``PlaybookDevice``.
 
     ``tables`` [table, state, release] are in whole weights, each made for one of the ``anchors`` [table, state]: a

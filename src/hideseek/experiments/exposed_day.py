@@ -1,0 +1,92 @@
+"""A day of a person as it was, as an app was told, and as the adversary concludes from what the app was told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta, tzinfo
+
+import numpy as np
+import pandas as pd
+
+from hideseek.adversary.guesses import likeliest_guesses
+from hideseek.model.belief import gather, updated
+from hideseek.model.profile import drawn, regions_of
+from hideseek.model.regions import Regions
+from hideseek.planning.belief_game import BeliefGame
+from hideseek.playbook.playbook import Playbook
+from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.util.time_steps import checked_step
+
+MOST_ACCESSES = 288  # that are shown: one every five minutes
+RECENT = 30  # days, of which one is shown
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, eq=False)
+class ExposedDay:
+    """A local ``date`` with its accesses, at ``minutes`` after midnight.
+
+    By access: the ``true`` place, the one that is ``exposed``, and what the adversary then knows: the ``guess`` of
+    least expected error, and the ``belief`` [access, place].
+    """
+
+    date: str
+    minutes: FloatArray
+    true: IntArray
+    exposed: IntArray
+    guess: IntArray
+    belief: FloatArray
+
+
+def exposed_day(
+    traces: pd.DataFrame,
+    game: BeliefGame,
+    playbook: Playbook,
+    *,
+    zone: tzinfo,
+    sensitive: Collection[int] = (),
+    seed: int = 0,
+) -> ExposedDay:
+    """Live one of the last days again, with an access at every step; nothing was exposed before it.
+
+    It is the day on which most happens: a visit to a sensitive place, then as many places as possible.
+    """
+    length = checked_step(game.profile.step, "exposed_day")
+    every = max(1, -(-DAY // (MOST_ACCESSES * length)))
+    local = traces["tracked_at"].dt.tz_convert(zone).sort_values(kind="stable")
+    fixes, starts = traces.loc[local.index], local.dt.normalize()
+    place = place_of(regions_of(game.profile), fixes)
+    lived = pd.DataFrame({"place": place, "sensitive": np.isin(place, list(sensitive))}).groupby(starts.to_numpy())
+    worth = lived.agg(sensitive=("sensitive", "any"), places=("place", "nunique"))[-RECENT:]
+    start = pd.Timestamp(worth.reset_index().sort_values(["sensitive", "places", "index"]).iloc[-1]["index"])
+    start = start.tz_localize("UTC").tz_convert(zone) if start.tz is None else start.tz_convert(zone)
+    steps = pd.date_range(start, start + DAY, freq=every * length, inclusive="left")
+    true = place[np.maximum(np.searchsorted(local, steps + every * length) - 1, 0)]
+    exposed, guess, belief = followed(game, playbook, true, every, np.random.default_rng(seed))
+    minutes = ((steps - start) / pd.Timedelta("1min")).to_numpy(np.float64)
+    return ExposedDay(f"{start:%A, %-d %B %Y}", minutes, true, exposed, guess, belief)
+
+
+def place_of(regions: Regions, fixes: pd.DataFrame) -> IntArray:
+    """The place that holds each fix, or the nearest one."""
+    points = fixes["latitude"].to_numpy(), fixes["longitude"].to_numpy()
+    within = regions.locate(*points)
+    return np.where(within < 0, regions.nearest(*points), within)
+
+
+def followed(
+    game: BeliefGame, playbook: Playbook, true: IntArray, every: int, generator: np.random.Generator
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """What is exposed at each access, what the adversary guesses, and the belief over the places."""
+    places = gather(game.states[:, -1], game.profile.places)
+    metric = game.error[:, np.unique(game.states[:, -1], return_index=True)[1]]
+    exposed, beliefs, belief = list[int](), list[FloatArray](), game.start
+    for place in true.tolist():
+        table = playbook.play(belief).by_state
+        exposed.append(int(drawn(table[game.states[:, -1] == place][0], generator)))
+        known = updated(belief, table[:, exposed[-1]])[0]
+        beliefs.append(places @ known)
+        belief = game.later(known, steps=every)
+    shown = np.array(beliefs)
+    return np.array(exposed), likeliest_guesses(metric, shown.T), shown

@@ -1,0 +1,269 @@
+"""From a person's traces to a device that protects them: learn, plan, make the playbook, attack it, and say it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from hideseek.adversary.person_label import PersonLabel, person_label
+from hideseek.designing.playbook_maker import make_playbook
+from hideseek.errors import broken_rule
+from hideseek.experiments.exposed_day import ExposedDay, exposed_day
+from hideseek.metrics.of_places import distance, squared
+from hideseek.metrics.sensitive_places import SensitivePlace, held, sensitive_place, sensitive_to
+from hideseek.model.markov import MarkovProfile
+from hideseek.model.own_places import places_of
+from hideseek.model.profile import regions_of
+from hideseek.model.regions import Regions
+from hideseek.planning.belief_game import BeliefGame
+from hideseek.planning.plan_file import save_plan
+from hideseek.planning.planner import Planner
+from hideseek.planning.training import plan
+from hideseek.playbook.playbook import Playbook
+from hideseek.storage.profile_file import save_profile
+from hideseek.traces.table import check_traces
+from hideseek.traces.timezones import local_zone
+from hideseek.util.arrays import FloatArray
+from hideseek.util.boundary import checked
+from hideseek.util.display import html_table
+from hideseek.util.private_files import UNFINISHED, sync_folder, write_privately
+from hideseek.util.progress import Advance
+from hideseek.util.units import amount
+
+PROFILE, PLAN, PLAYBOOK, REPORT = "profile.json", "me.plan", "me.playbook", "report.html"
+WRITTEN = (PROFILE, PLAN, REPORT, PLAYBOOK)  # in this order: what a device opens comes last
+NEW = ".new-"  # how the folder begins in which they are written
+STATE = ".state"  # how the file of a device beside them ends
+MOST_NAMED, UNNAMED = 12, 3  # places that the label is about: by name, and where none has one
+SETTLED = 0.05  # the total variation from the long-run distribution at which a silence is long
+
+
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Protection:
+    """A person's ``profile``, ``game``, ``planner`` and ``playbook``; the ``label`` says what they are worth.
+
+    ``day`` is one of the person's days as an app would see it. :func:`protect` makes it.
+    """
+
+    profile: MarkovProfile
+    game: BeliefGame
+    planner: Planner
+    playbook: Playbook
+    label: PersonLabel
+    day: ExposedDay
+
+    @property
+    def report(self) -> str:
+        """All of it as one page that needs no network; it reveals where the person goes."""
+        from hideseek.experiments.protection_pages import page_of
+
+        return page_of(self)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the profile, the plan, the playbook and the report into a folder, for their owner only.
+
+        All four are written before the first one replaces an older one.
+
+        Parameters
+        ----------
+        folder : path
+            One that is new, empty, or holds what was saved there before; files of devices beside them stay.
+
+        Raises
+        ------
+        ParameterError
+            If the folder holds anything else.
+        OutputError
+            If it cannot be written.
+        """
+        path = own_folder(folder)
+        path.chmod(0o700)
+        new = Path(tempfile.mkdtemp(UNFINISHED, NEW, path))
+        try:
+            save_profile(self.profile, new / PROFILE)
+            save_plan(self.game, self.planner, path=new / PLAN)
+            self.playbook.save(new / PLAYBOOK)
+            write_privately(new / REPORT, self.report.encode())
+            for name in WRITTEN:
+                (new / name).replace(path / name)
+            sync_folder(path)
+        finally:
+            shutil.rmtree(new)
+
+    def __repr__(self) -> str:
+        return f"Protection({', '.join(f'{name}={value}' for name, value in self._facts.items())})"
+
+    def _repr_html_(self) -> str:
+        return html_table("Protection", self._facts)
+
+    @property
+    def _facts(self) -> dict[str, object]:
+        return {
+            "places": self.profile.places,
+            "budget": amount(self.game.budget, self.game.quality.unit),
+            "error": f"{self.label.error.in_words()} {self.label.unit}",
+            "nothing exposed": f"{self.label.nothing:.6g} {self.label.unit}",
+        }
+
+
+@checked
+def protect(
+    traces: pd.DataFrame,
+    *,
+    profile: MarkovProfile | None = None,
+    budget: float | str = "500m",
+    sensitive: Sequence[SensitivePlace | str] = (),
+    timezone: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    progress: Advance | None = None,
+) -> Protection:
+    """Protect a person: find the places, learn the habits, plan, make the playbook of a device, and attack it.
+
+    The adversary's error is in metres, more at sensitive places, and the loss is the squared displacement.
+
+    Parameters
+    ----------
+    traces : pandas.DataFrame
+        The fixes of one person, as :func:`hideseek.read_traces` gives them.
+    profile : MarkovProfile, optional
+        Learned before, of order 1; by default from the traces, over :func:`hideseek.model.places_of` them.
+    budget : float or str
+        The loss that is allowed at every access: "500m" root mean square displacement, or "20%" of the saturating one.
+    sensitive : sequence of SensitivePlace or str
+        Such as "clinic=46.52,6.63": errors of the adversary there count for more.
+    timezone, out : str, path, optional
+        The IANA name of the person's time zone, by default that of the data; a folder for :meth:`Protection.save`.
+    seed, progress : optional
+        Of all random walks; called with what is being done, how much is done, and of how much (0: not known).
+
+    Returns
+    -------
+    Protection
+        The playbook is for a :class:`hideseek.PlaybookDevice`, and the label says what it is worth.
+
+    Raises
+    ------
+    ParameterError, OutputError
+        If an argument breaks its rule, or the traces are of several people; if the files cannot be written.
+
+    Examples
+    --------
+    >>> import hideseek as hs
+    >>> traces = hs.synthetic_city(people=1, days=3)
+    >>> grid = hs.Grid.covering(traces, rows=2, columns=2)
+    >>> me = protect(traces, profile=hs.MarkovProfile.fit(traces, grid), budget="1km", out="me")
+    >>> 0 == me.label.truth < me.label.error <= me.label.nothing
+    True
+    """
+    table, areas = one_person(traces), [sensitive_place(one) if isinstance(one, str) else one for one in sensitive]
+    if out is not None:
+        own_folder(out)
+    if profile is None:
+        profile = MarkovProfile.fit(table, places_of(table, timezone=timezone, sensitive=areas))
+    made = protected(table, profile, budget, areas, timezone, seed, progress)
+    if out is not None:
+        made.save(out)
+    return made
+
+
+def one_person(traces: pd.DataFrame) -> pd.DataFrame:
+    """The traces, refused where they are those of several people."""
+    table = check_traces(traces, "protect")
+    if (people := table["user_id"].nunique()) > 1:
+        hint = "Choose one, or use hideseek.fleet.run_fleet for all."
+        raise broken_rule("traces", "protect", "those of one person", f"{people} people", hint)
+    return table
+
+
+def protected(
+    traces: pd.DataFrame,
+    profile: MarkovProfile,
+    budget: float | str,
+    sensitive: Sequence[SensitivePlace],
+    timezone: str | None,
+    seed: int,
+    progress: Advance | None,
+) -> Protection:
+    """Plan, make the playbook, attack it, and live a day with it."""
+    if profile.memory != 1:
+        raise broken_rule("profile", "protect", "one of order 1", f"one of order {profile.memory}")
+    zone, _ = local_zone(traces, timezone)
+    regions = regions_of(profile)
+    metres = distance(regions)
+    loss = squared(metres)
+    plain = BeliefGame.of(profile, privacy=metres, quality=loss, budget=budget)
+    weighted = sensitive_to(metres, regions, places=sensitive)
+    game = BeliefGame.of(profile, privacy=weighted, quality=loss, budget=plain.budget)
+    planner = plan(game, seed=seed, progress=progress)
+    playbook = make_playbook(game, planner, seed=seed, progress=progress)
+    if progress is not None:
+        progress("attacking", 0, 0)
+    own = {holder(one, regions): one.name for one in sensitive}
+    label = person_label(
+        game,
+        lambda belief: playbook.play(belief).by_state,
+        plain=plain,
+        bound=planner.bound,
+        names=own | names_of(regions, profile.stationary, own),
+        sensitive=own,
+        seed=seed,
+    )
+    day = exposed_day(traces, plain, playbook, zone=zone, sensitive=own, seed=seed)
+    return Protection(profile, game, planner, playbook, label, day)
+
+
+def holder(one: SensitivePlace, regions: Regions) -> int:
+    """The place that holds a sensitive location, or of those that it reaches the nearest one."""
+    near = np.flatnonzero(held(one, regions))
+    (within,) = regions.locate([one.latitude], [one.longitude]).tolist()
+    return within if within in near else int(near[regions.keep(near).nearest([one.latitude], [one.longitude])[0]])
+
+
+def names_of(regions: Regions, share: FloatArray, but: Collection[int] = ()) -> dict[int, str]:
+    """The places that have names, those where most time is spent first; cells between stays have none."""
+    names = getattr(regions, "names", ()) or [""] * len(regions)
+    stay = getattr(regions, "is_stay", np.ones(len(regions), np.bool_))
+    busiest = np.argsort(-share, kind="stable").tolist()
+    found = {place: names[place] for place in busiest if names[place] and stay[place] and place not in but}
+    if not found and not len(but):
+        found = {place: f"place {place}" for place in busiest[:UNNAMED]}
+    return dict(list(found.items())[:MOST_NAMED])
+
+
+def own_folder(folder: str | os.PathLike[str]) -> Path:
+    """The folder, made where there is none; refused unless all that it holds was written by this, or by a device."""
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise broken_rule("out", "protect", "a folder", f"the file {path}")
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    names = {one.name for one in path.iterdir()} - {*WRITTEN}
+    if foreign := sorted(name for name in names if not name.endswith((UNFINISHED, STATE))):
+        rule = "a folder that is new, empty, or holds what protect wrote before"
+        raise broken_rule("out", "protect", rule, f"{path}, which holds {foreign[0]}", "Give another folder.")
+    for left in path.glob(f"{NEW}*{UNFINISHED}"):  # by a run that was killed
+        shutil.rmtree(left)
+    return path
+
+
+def silence_to_forget(game: BeliefGame) -> int | None:
+    """Steps of silence after which earlier releases reveal nearly nothing; None where it takes longer than anybody.
+
+    >>> chain = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
+    >>> silence_to_forget(BeliefGame.of(chain, privacy="hamming", quality="hamming", budget=0.1))
+    8
+    """
+    moves, steps = game.moves, 1
+    while np.abs(moves - game.start).sum(axis=1).max() / 2 > SETTLED:
+        if steps > 2**20:
+            return None
+        moves, steps = moves @ moves, 2 * steps
+    return steps

@@ -1,0 +1,99 @@
+"""The page of a protection: first a day, then what it is worth to a person, then to experts, then what is proved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hideseek.adversary.label import ASSUMPTION
+from hideseek.experiments.day_map import day_map
+from hideseek.experiments.protection_words import (
+    REMEMBERS,
+    error_table,
+    expert_table,
+    metres,
+    naming_table,
+    place_sentence,
+    whole_percent,
+)
+from hideseek.experiments.report import Section, html_report
+from hideseek.metrics.sensitive_places import weights_of
+from hideseek.model.profile import regions_of
+from hideseek.planning.simulation import FOR_WHOM
+from hideseek.util.units import amount
+
+if TYPE_CHECKING:
+    from hideseek.experiments.protection import Protection
+
+TITLE = "What your location reveals, and what it does not"
+
+
+def page_of(made: Protection) -> str:
+    """The whole page."""
+    label = made.label
+    budget, error = amount(label.budget, label.loss_unit), metres(label.error, label.unit)
+    lead = (
+        f"Apps that ask where you are get an answer within {budget} of the truth. The answers keep {REMEMBERS} wrong "
+        f"by {error} on average. This page reveals where you go: keep it private."
+    )
+    return html_report(TITLE, lead, [day_section(made), *people_sections(made), *expert_sections(made)])
+
+
+def day_section(made: Protection) -> Section:
+    """A day on the map."""
+    day, places = made.day, {one.nothing.place: one for one in made.label.places}
+    right, told = (float((places == day.true).mean()) for places in (day.guess, day.exposed))
+    return Section(
+        f"A day: {day.date}",
+        f"The app asked {len(day.true)} times, at regular times. It was told the true place {whole_percent(told)} of "
+        f"the time, and the adversary's best guess was the true place {whole_percent(right)} of the time. Move the "
+        "slider to follow the day.",
+        markup=day_map(
+            day,
+            regions_of(made.profile),
+            {place: one.name for place, one in places.items()},
+            [place for place, one in places.items() if one.sensitive],
+        ),
+    )
+
+
+def people_sections(made: Protection) -> list[Section]:
+    """The label for people: by place, then in metres."""
+    label = made.label
+    told = [place for place in label.places if place.sensitive] or label.places[:1]
+    return [
+        Section(
+            "How often the adversary names your places",
+            f"{' '.join(place_sentence(place) for place in told)} Each cell says how often a place is named while you "
+            "are there, and while you are elsewhere. With nothing exposed the adversary still knows your habits, and "
+            "always says the same place. Numbers in brackets are 95 % confidence intervals.",
+            table=naming_table(label),
+        ),
+        Section(
+            "How far off the adversary is",
+            "On average over all accesses, if the adversary guesses so as to be wrong by the fewest metres. With "
+            "nothing exposed, or after a long silence, only your habits are known; no protection leaves more.",
+            table=error_table(label),
+        ),
+    ]
+
+
+def expert_sections(made: Protection) -> list[Section]:
+    """Numbers for experts, and what is proved."""
+    weighted = (
+        "Errors at sensitive places count for more: what the plan maximises, the ceiling and the bound are in metres "
+        "times weights. "
+    )
+    return [
+        Section(
+            "For experts",
+            f"{weighted * bool(weights_of(made.game.privacy))}The error that is reached was simulated with an access "
+            "at every step, from the first one on; it is exact given what was released before each access.",
+            table=expert_table(made),
+        ),
+        Section(
+            "What is proved",
+            "The expected loss stays within the budget given every release so far, after any gap: the device works it "
+            "out at every access, and the adversary's expected error too. The ceiling and the bound are "
+            f"certified without trusting the solver. {FOR_WHOM} {ASSUMPTION}",
+        ),
+    ]

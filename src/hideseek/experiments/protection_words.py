@@ -1,0 +1,155 @@
+"""What a protection achieved, in sentences and tables, and for machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hideseek.adversary.naming import Naming
+from hideseek.adversary.person_label import PersonLabel, PlaceLabel
+from hideseek.experiments.report import Table
+from hideseek.experiments.wording import in_percent
+from hideseek.planning.simulation import FOR_WHOM
+from hideseek.util.estimates import Estimate
+from hideseek.util.units import amount, metres_beside
+
+if TYPE_CHECKING:
+    from hideseek.experiments.protection import Protection
+
+REMEMBERS = "an adversary who knows your habits and remembers every release"
+
+
+def whole_percent(share: float) -> str:
+    """A share for people.
+
+    >>> whole_percent(0.123), whole_percent(0.004), whole_percent(0.0)
+    ('12 %', '< 1 %', '0 %')
+    """
+    return "< 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
+def metres(value: float, unit: str) -> str:
+    """An error for people, with half of its interval.
+
+    >>> metres(Estimate(171.4, (159.2, 183.6)), "m"), metres(0.0, "m")
+    ('171 m (± 12)', '0 m')
+    """
+    found = Estimate.exactly(value)
+    chance = "" if found.exact else f" (± {(found.interval[1] - found.interval[0]) / 2:,.0f})"
+    return f"{value:,.0f} {unit}{chance}"
+
+
+def place_sentence(place: PlaceLabel) -> str:
+    """How often a place is named while the person is there."""
+    rates = [whole_percent(one.there) for one in (place.protected, place.truth, place.nothing)]
+    said = f"When you are at {place.name}, {REMEMBERS} says so {rates[0]} of the time"
+    return f"{said} (with the true place {rates[1]}, with nothing {rates[2]})."
+
+
+def sentences(made: Protection, folder: str | Path) -> list[str]:
+    """What was achieved and what to do next, in five sentences."""
+    label, places = made.label, made.profile.places
+    folder = Path(folder)
+    told = amount(label.budget, label.loss_unit)
+    error, nothing, truth = (metres(value, label.unit) for value in (label.error, label.nothing, label.truth))
+    share, kept = whole_percent(share_of(label.error, label)), whole_percent(label.kept)
+    book, report = folder / "me.playbook", folder / "report.html"
+    app = f"An app that asks where you are is told one of your {places} places: at most {told} away on average,"
+    use = f"hideseek expose {book} --state {folder / 'me.state'}"
+    return [
+        f"{app} whatever it was told before.",
+        place_sentence(label.places[0]),
+        f"On average that adversary is wrong by {error}; with nothing exposed by {nothing}, with the truth by {truth}.",
+        f"That is {share} of what nothing exposed would leave, and {kept} of the ceiling: no mechanism exceeds that.",
+        f"Open {report}, give {book} to your device ({use}), and run protect again when you have new data.",
+    ]
+
+
+def naming_table(label: PersonLabel) -> Table:
+    """For every place, how often it is named while the person is there / while the person is elsewhere."""
+    rows = tuple(
+        (
+            f"{place.name} (sensitive)" if place.sensitive else place.name,
+            whole_percent(place.nothing.share),
+            *(
+                f"{in_whole_percent(one.there)} / {in_whole_percent(one.elsewhere)}"
+                for one in (place.nothing, place.protected, place.truth)
+            ),
+        )
+        for place in label.places
+    )
+    return Table(("named there / elsewhere", "you are there", "nothing exposed", "protected", "truth exposed"), rows)
+
+
+def in_whole_percent(share: Estimate) -> str:
+    """A share with its interval; to a percent where that is wide.
+
+    >>> in_whole_percent(Estimate(0.25, (0.2, 0.3))), in_whole_percent(Estimate(1.0))
+    ('25 % (20 to 30)', '100 %')
+    >>> in_whole_percent(Estimate(0.004, (0.003, 0.005)))
+    '< 1 %'
+    """
+    low, high = (f"{100 * end:.0f}" for end in share.interval)
+    return whole_percent(share) if low == high else f"{whole_percent(share)} ({low} to {high})"
+
+
+def error_table(label: PersonLabel) -> Table:
+    """The adversary's expected error between its two extremes."""
+    rows = (("the true place", label.truth), ("protected places", label.error), ("nothing", label.nothing))
+    told = tuple((what, metres(error, label.unit), whole_percent(share_of(error, label))) for what, error in rows)
+    return Table(("what is exposed", "the adversary's expected error", "of that with nothing exposed"), told)
+
+
+def share_of(error: float, label: PersonLabel) -> float:
+    """An error as a share of that with nothing exposed."""
+    return error / label.nothing if label.nothing else 1.0
+
+
+def expert_table(made: Protection) -> Table:
+    """What experts want to know."""
+    label = made.label
+    rows = (
+        ("what the plan maximises, reached", amount(label.weighted, label.weighted_unit)),
+        (
+            "ceiling: no mechanism that keeps the budget on average exceeds it",
+            amount(label.ceiling, label.weighted_unit),
+        ),
+        ("kept of the ceiling", in_percent(label.kept)),
+        ("bound of the cuts, in the long run", amount(label.bound, label.weighted_unit)),
+        ("an adversary who reads all releases later (smoother)", amount(label.smoother, label.unit)),
+        ("loss of quality on average", amount(label.quality_loss, label.loss_unit, whole=label.budget)),
+        ("largest expected loss given every release", amount(label.worst_loss, label.loss_unit)),
+        ("tables in the playbook", f"{len(made.playbook.anchors):,}"),
+        ("size of the playbook", f"{len(made.playbook.content) / 1000:,.0f} kB"),
+        ("simulated", f"{label.walks} walks of {label.accesses} accesses"),
+    )
+    return Table(("", ""), rows)
+
+
+def person_facts(made: Protection) -> dict[str, object]:
+    """A label for machines."""
+    label = made.label
+    numbers = ("error", "smoother", "weighted", "kept", "quality_loss")
+    single = ("nothing", "truth", "unit", "weighted_unit", "ceiling", "bound", "worst_loss", "budget", "loss_unit")
+    losses = {name: getattr(label, name) for name in ("budget", "quality_loss", "worst_loss")}
+    return {
+        "places": [place_facts(place) for place in label.places],
+        **{name: float(getattr(label, name)) for name in numbers},
+        "intervals": {name: getattr(label, name).interval for name in numbers},
+        **{name: getattr(label, name) for name in (*single, "accesses", "walks")},
+        **metres_beside(losses, label.loss_unit),
+        "share_of_nothing": share_of(label.error, label),
+        "bound_holds_for": FOR_WHOM,
+    }
+
+
+def place_facts(place: PlaceLabel) -> dict[str, object]:
+    """A place of a label for machines."""
+    ways = {name: rate_facts(getattr(place, name)) for name in ("nothing", "protected", "truth")}
+    return {"name": place.name, "sensitive": place.sensitive, "share": place.nothing.share, **ways}
+
+
+def rate_facts(one: Naming) -> dict[str, object]:
+    """How often a place is named, for machines."""
+    rates = {name: getattr(one, name) for name in ("there", "elsewhere")}
+    return {**rates, **{f"{name}_interval": rate.interval for name, rate in rates.items() if not rate.exact}}

@@ -1,0 +1,83 @@
+"""protect and demo, run as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import stat
+
+import pytest
+
+from hideseek import Playbook, synthetic_city
+from hideseek.experiments.demo import demo_person
+from hideseek.experiments.protection import WRITTEN
+from tests.support.two_people import TRACES
+
+SMALL = ("--user", "person-001", "--grid", "2x2", "--budget", "1km")
+CENTRE = TRACES[TRACES["user_id"] == "person-001"][["latitude", "longitude"]].median()
+HOSPITAL = f"hospital={CENTRE['latitude']},{CENTRE['longitude']}:5@50m"
+
+
+def test_protect_writes_private_files_and_says_it_in_five_sentences(run, traces, tmp_path):
+    status, out, err = run("protect", traces, *SMALL, "--sensitive", HOSPITAL)
+    assert status == 0, err
+    assert "hospital" in out.split("When you are")[0]
+    *_, app, named, wrong, share, then = out.strip().splitlines()
+    assert "at most 1000 m (root mean square) away on average" in app
+    assert named.startswith("When you are at hospital, an adversary who knows your habits and remembers every release")
+    assert "of the time (with the true place 100 %, with nothing " in named
+    assert "with the truth by 0 m" in wrong
+    assert "of the ceiling" in share
+    assert "hideseek expose me/me.playbook --state me/me.state" in then
+    assert {path.name for path in (tmp_path / "me").iterdir()} == {*WRITTEN}
+    assert stat.S_IMODE((tmp_path / "me").stat().st_mode) == 0o700
+    assert str(CENTRE["latitude"]) not in out + err
+
+
+def test_protect_for_machines_has_every_rate_with_its_interval(run, traces, tmp_path):
+    status, out, err = run("protect", traces, *SMALL, "--sensitive", HOSPITAL, "--json", "--out", "mine")
+    assert status == 0, err
+    found = json.loads(out)
+    label, hospital = found["label"], found["label"]["places"][0]
+    assert (hospital["name"], hospital["sensitive"]) == ("hospital", True)
+    low, high = hospital["protected"]["there_interval"]
+    assert 0 <= low <= hospital["protected"]["there"] <= high <= 1
+    assert (hospital["truth"]["there"], hospital["truth"]["elsewhere"]) == (1, 0)
+    assert 0 == label["truth"] < label["error"] <= label["nothing"]
+    assert label["share_of_nothing"] == pytest.approx(label["error"] / label["nothing"])
+    assert label["budget_metres"] == pytest.approx(1000)
+    assert label["worst_loss"] <= label["budget"] * (1 + 1e-9)
+    assert Playbook.load(found["files"]["me.playbook"]).sha256 == found["playbook"]
+
+
+def test_run_again_it_says_what_becomes_of_the_device_s_state(run, traces, tmp_path):
+    run("protect", traces, *SMALL)
+    (tmp_path / "me" / "me.state").write_text("")
+    assert "me.state" not in run("protect", traces, *SMALL)[2], "the same data give the same playbook"
+    status, _, err = run("protect", traces, *SMALL[:-1], "1.5km")
+    assert status == 0, err
+    assert "replace those of an earlier run" in err
+    assert "me.state belongs to the old playbook. Delete it, and let the device be silent for " in err
+
+
+def test_a_folder_of_others_is_refused_before_anything_is_read(run, tmp_path):
+    (tmp_path / "me").mkdir()
+    (tmp_path / "me" / "thesis.tex").write_text("")
+    status, out, err = run("protect", "nowhere.csv")
+    assert (status, out) == (2, "")
+    assert "option --out of protect" in err
+    assert "thesis.tex" in err
+
+
+def test_the_demo_protects_a_synthetic_person_who_visits_a_clinic(run, monkeypatch, tmp_path):
+    traces, clinic = demo_person()
+    assert traces["tracked_at"].dt.date.nunique() == 14
+    short = synthetic_city(people=1, days=2)
+    monkeypatch.setattr("hideseek.experiments.demo.demo_person", lambda _: (short, clinic))
+    status, out, err = run("demo", "--json", "--out", "seen")
+    assert status == 0, err
+    first, *others = (place["name"] for place in json.loads(out)["label"]["places"])
+    assert first == "clinic"
+    assert {"home", "work"} <= {*others}
+    page = (tmp_path / "seen" / "report.html").read_text()
+    assert "A day" in page
+    assert "http" not in page
