@@ -358,7 +358,7 @@ def test_traces_get_the_places_of_the_person_and_a_profile_stays_as_it_is(run, t
 
     _, _, err = run("compare", "a.csv", "--grid", "4x10")
     assert compared[-1].places == places(4, 10)
-    assert "about 2 minutes, if the machine is idle" in err
+    assert "about 3 minutes, if the machine is idle" in err
 
     save_profile(compared[-1], tmp_path / "a.json")
     _, _, err = run("compare", "a.json")
