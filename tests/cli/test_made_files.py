@@ -252,7 +252,7 @@ def test_what_is_a_sum_over_two_places_is_told_where_numbers_are(run, tmp_path):
         ("inspect", "me.hideseek"),
         ("evaluate", "me.hideseek", "me.json", "--accesses", "5"),
     ):
-        told = " ".join(run(*words)[1].split())
+        told = " ".join(run(*words)[1].replace("│", " ").split())  # a cell may go on in the next line
         assert f"root mean square {said}" in told
         assert told.count(said) == 2
     assert "together" not in run("solve", "me.json")[1]

@@ -49,6 +49,7 @@ def belief_calls(game: hs.planning.BeliefGame, planner: hs.Planner, folder: Path
         "Playbook.later": (book.later, {"belief": BELIEF, "steps": 1}),
         "Playbook.learned": (book.learned, {"belief": BELIEF, "table": HALF, "release": 0}),
         "Playbook.load": (hs.Playbook.load, {"path": folder / "playbook"}),
+        "Playbook.map": (book.map, UNDER),
         "Playbook.play": (book.play, {"belief": BELIEF, "columns": [0], "floor": 0.0}),
         "Playbook.save": (book.save, {"path": folder / "playbook"}),
         "PlaybookDevice": (hs.PlaybookDevice, {"playbook": book, "state": folder / "playing", "floor": 0.0}),

@@ -539,7 +539,7 @@ def test_matrices_of_another_game_are_refused():
             lambda: hs.adversary.expected_error(t.game, t.mechanism, attack=np.ones(4)),
             r"of the shape \(2, 2\). Got the shape \(4,\)",
         ),
-        (lambda: t.repeated.learned([0.5, 0.5], HALF, release=-1), "'release' parameter of BeliefChain.learned"),
+        (lambda: t.repeated.learned([0.5, 0.5], HALF, release=-1), "'release' parameter of BeliefGame.learned"),
     ):
         with pytest.raises(ParameterError, match=words):
             call()
