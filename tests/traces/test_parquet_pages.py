@@ -95,6 +95,19 @@ def test_a_page_that_unpacks_to_more_than_traces_do_is_refused(monkeypatch):
         rows_of(content)
 
 
+def test_a_page_that_claims_more_bytes_than_the_file_has_is_refused(monkeypatch):
+    content = parquet(table())
+
+    def claiming(stream, at):
+        header, own = page_header(stream, at)
+        return header | {(3, INT): len(content)}, own
+
+    assert rows_of(content)
+    monkeypatch.setattr(parquet_pages, "page_header", claiming)
+    with pytest.raises(UnusableFileError, match="a page has more bytes than the file"):
+        rows_of(content)
+
+
 def test_columns_that_lie_over_each_other_are_refused(monkeypatch):
     content = parquet(pa.concat_tables([table()] * 99), row_group_size=3)
     stream = io.BytesIO(content)

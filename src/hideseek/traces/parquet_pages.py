@@ -81,6 +81,8 @@ def look_at_pages(stream: IO[bytes], footer: Fields, names: Collection[str], siz
             refuse_pieces(pieces, "Parquet")
             unpacked, packed = header.get((2, INT), -1), header.get((3, INT), -1)
             refuse_unpacked(unpacked, packed, "Parquet")
+            if packed > size - at - own:  # the library makes room for all of it before it reads
+                raise UnusableFileError("malformed Parquet: a page has more bytes than the file")
             largest = max(largest, unpacked)
             first, second = header.get((5, STRUCT), {}), header.get((8, STRUCT), {})  # the two kinds of pages
             if SHARING in (first.get((2, INT)), second.get((4, INT))):
