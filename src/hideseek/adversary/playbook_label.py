@@ -89,7 +89,7 @@ def playbook_label(
     return PlaybookLabel(
         steady=steady,
         missed=follow_beliefs(playbook, choose, accesses=accesses, walks=walks, waits=waits, seed=seed),
-        prior_risk=prior_risk(playbook),
+        prior_risk=playbook.prior_risk,
         unseen=follow_beliefs(playbook, lambda _: same, accesses=1, walks=2).namings,
         truth=float(playbook.start @ playbook.error.min(axis=0)),
         ceiling=playbook.most,
@@ -111,8 +111,3 @@ def counting(playbook: Playbook, often: int, count: int, progress: Advance | Non
         return playbook.play(belief).by_state
 
     return choose
-
-
-def prior_risk(playbook: Playbook) -> float:
-    """The expected error of an adversary who is shown nothing."""
-    return float((playbook.error @ playbook.start).min())

@@ -10,7 +10,7 @@ import numpy as np
 from hideseek.adversary.belief_exposer import Exposure
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.adversary.naming import Naming
-from hideseek.adversary.playbook_label import PlaybookLabel, prior_risk
+from hideseek.adversary.playbook_label import PlaybookLabel
 from hideseek.cli.descriptions import HABITS, named_offsets
 from hideseek.experiments.wording import exactly_named, in_percent, named
 from hideseek.playbook.playbook import Playbook
@@ -39,7 +39,7 @@ def playbook_words(playbook: Playbook) -> list[tuple[str, str]]:
         ("on the device", "needs no solver"),
         ("privacy of the first access", amount(first.privacy, d_p)),
         ("loss of the first access", amount(first.loss, d_q, whole=playbook.budget)),
-        ("prior risk (no release)", amount(prior_risk(playbook), d_p)),
+        ("prior risk (no release)", amount(playbook.prior_risk, d_p)),
         ("ceiling", f"{amount(playbook.most, d_p)}; no mechanism exceeds it in the long run"),
         ("assumed", "access times reveal nothing about the place"),
     ]
@@ -62,7 +62,7 @@ def playbook_facts(playbook: Playbook) -> dict[str, object]:
         **losses,
         **metres_beside(losses, playbook.quality.unit),
         "first_privacy": first.privacy,
-        "prior_risk": prior_risk(playbook),
+        "prior_risk": playbook.prior_risk,
         "ceiling": playbook.most,
         "budget_holds": "after every full history, whatever accesses were missed",
         "needs_solver": False,

@@ -13,10 +13,11 @@ from hideseek.codebook.stage import NOTHING, Prior
 from hideseek.game.folding import folded
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
+from hideseek.model.belief_chain import in_a_row
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.scenario import Scenario
 from hideseek.model.trajectories import Trajectories
-from hideseek.planning.belief_game import BeliefGame, in_a_row
+from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.solvers.dispatch import solve
 from hideseek.util.arrays import FloatArray, product

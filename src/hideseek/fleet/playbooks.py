@@ -54,7 +54,7 @@ def attacked(playbook: Playbook) -> tuple[dict[str, float | int], tuple[Naming, 
         "gap_worst_loss": gaps.worst_loss,
     }
     numbers: dict[str, float | int] = {
-        "prior_risk": float((playbook.error @ playbook.start).min()),
+        "prior_risk": playbook.prior_risk,
         "ceiling": playbook.most,
         "accesses": ACCESSES,
         "walks": WALKS,

@@ -113,6 +113,11 @@ class BeliefChain:
         raise NotImplementedError
 
     @property
+    def prior_risk(self) -> float:
+        """The expected error of an adversary who is shown nothing."""
+        return float((self.error @ self.start).min())
+
+    @property
     def ceiling_bound(self) -> float:
         """In the long run no mechanism has more privacy than this (Jensen)."""
         return float(self.ceiling_cut @ self.start)
@@ -141,3 +146,8 @@ def waited(belief: FloatArray, move: FloatArray, steps: int) -> FloatArray:
             move = move @ move
             move = move / move.sum(axis=1, keepdims=True)
     return belief
+
+
+def in_a_row(known: tuple[int, ...]) -> int:
+    """How many of the known places are the current one and those right before it."""
+    return sum(offset == k + 1 - len(known) for k, offset in enumerate(known))

@@ -19,7 +19,7 @@ from hideseek.game.budget import budget_through_time
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
 from hideseek.metrics.named import MetricLike, as_metric
-from hideseek.model.belief_chain import BeliefChain
+from hideseek.model.belief_chain import BeliefChain, in_a_row
 from hideseek.model.markov import MarkovProfile, state_index
 from hideseek.model.profile import Profile
 from hideseek.model.scenario import Scenario
@@ -191,11 +191,6 @@ def with_matrices(
         states=base.inputs, start=base.mass, error=error, cost=frozen(cost), moves=frozen(moves), wait=frozen(wait),
         row=row,
     )  # fmt: skip
-
-
-def in_a_row(known: tuple[int, ...]) -> int:
-    """How many of the known places are the current one and those right before it."""
-    return sum(offset == k + 1 - len(known) for k, offset in enumerate(known))
 
 
 def check(scenario: Scenario, memory: int) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from hideseek.codebook.weights import Table
 from hideseek.errors import CodebookError, PlaybookError, broken_rule
-from hideseek.model.belief_chain import BeliefChain
+from hideseek.model.belief_chain import BeliefChain, in_a_row
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
 from hideseek.playbook.belief_table import BeliefTable, grouped
@@ -258,7 +258,6 @@ def playbook_from(content: memoryview) -> Playbook:
     except CodebookError as error:
         raise PlaybookError(str(error)) from None
     file.end()
-    row = sum(offset == k + 1 - len(scenario.known) for k, offset in enumerate(scenario.known))
     book = Playbook(
         regions=regions,
         step=document.step,
@@ -269,7 +268,7 @@ def playbook_from(content: memoryview) -> Playbook:
         discount=document.discount,
         price=document.price,
         every=scenario.every,
-        row=row,
+        row=in_a_row(scenario.known),
         states=frozen(states),
         anchors=anchors,
         tables=tables,
