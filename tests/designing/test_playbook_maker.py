@@ -9,6 +9,7 @@ import hideseek as hs
 from hideseek.adversary.belief_exposer import follow_beliefs
 from hideseek.designing.playbook_maker import WALKS
 from hideseek.errors import PlanError
+from hideseek.model.telling import EQUAL
 from hideseek.planning.player import Player
 from tests.support.live_devices import LIVE_SCENARIOS, game_of, planned
 from tests.support.playbooks import line_of, on_a_line
@@ -25,6 +26,7 @@ def test_the_shortfall_is_what_following_planner_and_playbook_finds(seed):
         for choose in (lambda belief: player.play(belief).table, lambda belief: book.play(belief).by_state)
     )
     noise = sum(float(one.filter.interval[1] - one.filter.interval[0]) / 2 for one in (live, own)) / own.filter
+    noise += EQUAL  # either may give this much up to tell less
     short = (live.filter - own.filter) / own.filter
     assert noise < 0.03
     assert rehearsal.shortfall.interval[0] - noise <= short <= rehearsal.shortfall.interval[1] + noise
@@ -35,7 +37,7 @@ def test_the_shortfall_is_what_following_planner_and_playbook_finds(seed):
 def test_a_worse_target_takes_fewer_tables():
     game, planner, rehearsal = on_a_line(0)
     rough = hs.make_playbook(game, planner, within=0.5)
-    assert len(rough.anchors) < len(rehearsal.playbook.anchors) / 2
+    assert len(rough.anchors) < len(rehearsal.playbook.anchors) * 2 / 3
 
 
 @pytest.mark.parametrize("kilobytes", [2.7, 3, 4.5, 8])

@@ -72,6 +72,7 @@ def test_hit_rates_of_every_place_are_those_of_an_independent_simulation(tmp_pat
             count, whole = (guessed & chosen).sum(axis=1), chosen.sum(axis=1)
             simulation = count.sum() / whole.sum()
             spread = np.sqrt(((count - simulation * whole) ** 2).sum()) / whole.sum()
+            spread = max(spread, np.sqrt(rate * (1 - rate) / whole.sum()))  # where nothing was seen, too
             exact = (rate.interval[1] - rate.interval[0]) / 4  # about a standard error
             assert abs(rate - simulation) <= 4 * (spread + exact)
             assert spread < 0.1

@@ -9,6 +9,7 @@ import pytest
 
 from hideseek import ParameterError, Scenario, plan, solve
 from hideseek.metrics import hamming
+from hideseek.model.telling import EQUAL
 from hideseek.planning import BeliefGame, Mode, Outlook
 from hideseek.planning.player import GIVEN_UP, ROUGH, Player
 from tests.oracles.full_program import best_over_histories, best_value
@@ -49,7 +50,7 @@ def test_looking_further_is_worth_more(name, least):
 
     plain, best, modest = reached("plain"), reached("far-sighted"), reached("far-sighted", "lexicographic")
     assert best > least * plain
-    assert best + 1e-3 * plain >= modest >= plain
+    assert best + EQUAL * own.most / (1 - 0.5) >= modest >= plain  # what it gives up to tell less
     assert reached("look-ahead") > plain
 
 
@@ -151,7 +152,7 @@ def test_knowing_everything_is_playing(name, columns, outlook, mode):
     player = Player(own, trained(name, outlook, mode))
     weight = player.planner.discount if player.later is not None else 0.0
     for belief in [own.start, *beliefs(own, 4, seed=5)]:
-        found, known = player.play(belief), player.play_knowing(belief, columns)
+        found, known = player.best(belief), player.play_knowing(belief, columns)
         assert known.loss <= own.budget * (1 + 1e-12)
         if player.lexicographic or not weight:
             assert known.privacy == pytest.approx(found.privacy, abs=1e-5)

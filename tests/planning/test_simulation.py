@@ -152,7 +152,7 @@ def test_there_is_no_smoother_about_places_that_are_not_known():
 
 def test_the_same_seed_gives_the_same_walks_and_progress_is_told():
     own, told = game(), []
-    planner = plan(own, walks=1, discount=0.5)
+    planner = plan(own, outlook="look-ahead", walks=1, discount=0.5)
     first, second, third = (
         follow(own, planner, accesses=41, walks=4, seed=seed, progress=lambda *news: told.append(news))
         for seed in (1, 1, 2)

@@ -28,6 +28,7 @@ def random_chooser(seed, tables=12, cuts=5, budget=None, discount=0.9):
         discount=discount,
         anchors=generator.dirichlet(np.ones(states), size=tables),
         tables=generator.dirichlet(np.full(releases, 0.3), size=(tables, states)),
+        most=1.0,
     )
     return chooser, generator.dirichlet(np.full(states, 0.5))
 
@@ -57,7 +58,7 @@ def test_the_worth_of_tables_is_what_the_formula_says(seed):
 def test_what_is_chosen_keeps_the_budget_and_no_near_one_is_worth_more(seed, tables, cuts):
     """No less than each near table mixed with what is cheapest, just as far as the budget asks."""
     chooser, belief = random_chooser(seed, tables, cuts)
-    found = chooser.choose(belief)
+    found = chooser.best(belief)
     assert found.sum(axis=1) == pytest.approx(1, abs=1e-12)
     assert found.min() >= 0
     cost = belief[:, None] * chooser.cost
@@ -76,7 +77,7 @@ def test_what_is_chosen_keeps_the_budget_and_no_near_one_is_worth_more(seed, tab
 def test_mixtures_of_the_best_are_tried(seed):
     """All tables keep the budget: what is chosen is worth no less than the best with half of each of the next."""
     chooser, belief = random_chooser(seed, budget=1.0)
-    found = value(chooser, belief, chooser.choose(belief))[1]
+    found = value(chooser, belief, chooser.best(belief))[1]
     values = [value(chooser, belief, table)[1] for table in chooser.tables.astype(float)]
     first, *others = np.argsort(values)[::-1][: PAIRED + 1]
     for share in (0.25, 0.5):

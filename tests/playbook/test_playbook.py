@@ -182,6 +182,13 @@ def tensor(name, change):
     return changed
 
 
+def one_more(_, tensors):
+    """A tensor that no playbook has, before all others."""
+    others = dict(tensors)
+    tensors.clear()
+    tensors.update({"more": ["U32", [0], b""]} | others)
+
+
 def first(value):
     def put(array):
         array.flat[0] = value
@@ -224,7 +231,7 @@ HOSTILE = {
     "states elsewhere": (tensor("states", lambda a: a + 5), "places"),
     "states of one place": (tensor("states", lambda a: a[:, :1]), "places|twice"),
     "states in F64": (lambda d, t: t["states"].__setitem__(0, "F64"), "follow one another"),
-    "more": (lambda d, t: t.update(more=["U32", [0], b""]), "unknown tensors"),
+    "more": (one_more, "unknown tensors"),
     "budget": (put("budget", value=-1.0), "not that of a playbook"),
     "small budget": (lambda d, t: d.update(budget=0.0) or tensor("cost", lambda a: a + 0.1)(d, t), "too small"),
     "price": (put("price", value=1e300), "larger than any"),

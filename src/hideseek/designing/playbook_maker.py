@@ -167,8 +167,8 @@ class _Rehearsing:
         belief, new = game.start, []
         for _ in range(LENGTH):
             if self.generator.random() >= missed:
-                table = chooser.choose(belief)
-                worth = chooser.worth(belief, table[None])
+                best = chooser.best(belief)
+                worth = chooser.worth(belief, best[None])
                 value, most = float(worth.value[0]), self.most(belief)
                 better = None
                 if most - value > self.least(walk):
@@ -178,6 +178,7 @@ class _Rehearsing:
                 walk.short.append(max(most - value, 0.0))
                 if better is not None and most - value > self.least(walk):
                     new.append((belief, better))
+                table = chooser.quieter(belief, best)
                 belief = game.learned(belief, table, release=int(drawn(belief @ table, self.generator)))
             belief = game.later(belief)
         self.walks.append(walk)
@@ -212,6 +213,7 @@ class _Rehearsing:
             discount=planner.discount,
             anchors=np.array(self.anchors),
             tables=np.array(self.tables),
+            most=game.most,
         )
 
     @property

@@ -109,6 +109,21 @@ class Scenario:
         return cls(target=(0, 1), release=(0, 1), causal=not planned)
 
     @classmethod
+    def read_later(cls, lag: int, *, memory: int = 1) -> Scenario:
+        """The place of ``lag`` steps ago is guessed with the releases since; the mechanism remembers the places since.
+
+        ``memory``: how many places the next one depends on.
+
+        >>> scenario = Scenario.read_later(2)
+        >>> scenario.target, scenario.known, scenario.quality
+        ((-2,), (-2, -1, 0), (0,))
+        """
+        lag = whole_number(lag, "lag", "Scenario.read_later")
+        back = max(lag, whole_number(memory, "memory", "Scenario.read_later") - 1)
+        refuse_if_too_large(OFFSET * back, f"A memory of {back} places", parameter="lag")
+        return cls(target=(-lag,), known=tuple(range(-back, 1)))
+
+    @classmethod
     def in_between(cls, every: int) -> Scenario:
         """The service is accessed every so many steps; the places between two accesses are protected with them.
 

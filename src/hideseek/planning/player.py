@@ -9,12 +9,14 @@ from hideseek.game.alternatives import Alternatives
 from hideseek.game.game import Game
 from hideseek.model.belief import updated
 from hideseek.model.profile import drawn
+from hideseek.model.telling import EQUAL, least_telling, quieter
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.solvers.belief_program import BeliefProgram, Play
 from hideseek.solvers.dispatch import solve
 from hideseek.solvers.tie_break import prefer
 from hideseek.util.arrays import FloatArray
+from hideseek.util.best_guess import least_errors
 from hideseek.util.choices import Mode, Outlook
 
 ROUGH, AHEAD, FINE = 1e-3, 1e-4, 1e-6  # of the mean error: how exact all futures, the next and the current access are
@@ -73,7 +75,17 @@ class Player:
                 program.restore()
 
     def play(self, belief: FloatArray, floor: float = 0.0) -> Play | None:
-        """The table at a belief, or None where none has as much privacy as the ``floor``."""
+        """The table at a belief, or None where none has as much privacy as the ``floor``.
+
+        A far-sighted planner takes the one that tells less about the whole way, of those that are as good as the best.
+        """
+        found = self.best(belief, floor)
+        if found is None or self.later is None or self.lexicographic or self.ahead:
+            return found
+        return self.quieter(self.later, belief, found, floor)
+
+    def best(self, belief: FloatArray, floor: float = 0.0) -> Play | None:
+        """The table of most value at a belief, or None where none has as much privacy as the ``floor``."""
         belief = self.game.belief(belief)
         first = self.now.play(belief, tolerance=FINE) if self.later is None or self.lexicographic or floor else None
         if first is not None and first.privacy < floor:
@@ -90,6 +102,19 @@ class Player:
             found = self.now.play(belief, tolerance=FINE) if first is None else first
         missed = first is not None and found.privacy < max(floor, first.privacy * (1 - GIVEN_UP) * self.lexicographic)
         return first if missed else found
+
+    def quieter(self, program: BeliefProgram, belief: FloatArray, found: Play, floor: float) -> Play:
+        """A table that tells less about the whole way than the one that was found, and is as good."""
+        game = self.game
+
+        def worth(tables: FloatArray) -> FloatArray:
+            joint = belief[:, None] * tables
+            now, future = (least_errors(rows, joint).sum(axis=1) for rows in (game.error, program.cuts))
+            return np.where(now >= min(floor, found.privacy), now + program.later * future, -np.inf)
+
+        least = least_telling(belief, game.cost, game.budget)
+        enough = float(worth(found.table[None])[0]) - EQUAL * game.most
+        return program.judged(quieter(found.table, least, worth, enough), belief)
 
     def with_future(
         self, belief: FloatArray, least: float = 0.0, known: FloatArray | None = None, exact: float = ROUGH

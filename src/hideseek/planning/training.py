@@ -19,7 +19,7 @@ from hideseek.solvers.belief_program import Play
 from hideseek.util.arrays import FloatArray, frozen
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar, whole_number
-from hideseek.util.choices import Mode, Outlook
+from hideseek.util.choices import Against, Mode, Outlook
 from hideseek.util.progress import Advance
 
 DISCOUNT = 0.9
@@ -37,6 +37,8 @@ def plan(
     privacy: MetricLike | None = None,
     quality: MetricLike | None = None,
     budget: float | str | None = None,
+    against: Against | str = Against.FILTER,
+    lag: int | None = None,
     outlook: Outlook | str = Outlook.FAR_SIGHTED,
     mode: Mode | str = Mode.TRADE_OFF,
     discount: float = DISCOUNT,
@@ -48,21 +50,18 @@ def plan(
 
     Parameters
     ----------
-    game
-        A :class:`BeliefGame`, or the profile to make one for.
-    scenario, privacy, quality, budget
-        What makes a game of a profile, see :meth:`BeliefGame.of`; none of them with a game.
-    outlook
-        How far the planner looks. The secondary outlook is lexicographic and has no discount.
-    mode
-        Whether the planner may give up current privacy for more of it later.
-    discount
-        How much an access counts, >= 0 and < 1, where the one before counts 1.
-    walks, seed
-        How many walks to train on at most, and their seed.
-    progress
-        Called after every walk with the shares of the ceiling that the last walks reached and that no mechanism exceeds
-        in the long run, as text, the walks done, and their number; see :func:`hideseek.util.progress.bar`.
+    game, scenario, privacy, quality, budget
+        A :class:`BeliefGame`; or a profile and what makes a game of it, see :meth:`BeliefGame.of`.
+    against, lag
+        Which adversary: "filter" guesses a place at its access; "smoother" when so many steps (by default one) have
+        passed, with the releases since. The scenario is then :meth:`Scenario.read_later`.
+    outlook, mode
+        How far the planner looks, where the secondary outlook is lexicographic and has no discount; and whether it may
+        give up current privacy for more of it later.
+    discount, walks, seed, progress
+        How much an access counts, >= 0 and < 1, where the one before counts 1; how many walks to train on at most.
+        After every walk, the shares of the ceiling that the last walks reached and that no mechanism exceeds in the
+        long run are told, as text, the walks done, and their number; see :func:`hideseek.util.progress.bar`.
 
     Returns
     -------
@@ -82,13 +81,27 @@ def plan(
     >>> plan(profile, privacy=hamming(), quality=hamming(), budget=0.1, walks=2)
     Planner(outlook=far-sighted, mode=trade-off, discount=0.9, cuts=1, bound=0.1)
     """
+    scenario = scenario_against(one_of(Against, against, "against", "plan"), lag, game, scenario)
     played = game_of(game, scenario, privacy, quality, budget)
     outlook, mode = one_of(Outlook, outlook, "outlook", "plan"), one_of(Mode, mode, "mode", "plan")
-    discount = scalar(discount, "discount", "plan", "a number >= 0 and < 1")
-    if discount >= 1:
+    if (discount := scalar(discount, "discount", "plan", "a number >= 0 and < 1")) >= 1:
         raise broken_rule("discount", "plan", "a number >= 0 and < 1", discount)
-    count, seed = whole_number(walks, "walks", "plan"), whole_number(seed, "seed", "plan", least=0)
-    return trained(played, outlook, mode, discount, count, seed, progress)
+    walks, seed = whole_number(walks, "walks", "plan"), whole_number(seed, "seed", "plan", least=0)
+    return trained(played, outlook, mode, discount, walks, seed, progress)
+
+
+def scenario_against(
+    against: Against, lag: int | None, game: BeliefGame | Profile, scenario: Scenario | None
+) -> Scenario | None:
+    """What is protected: as was given, or against an adversary who guesses every place some steps later."""
+    if against is Against.FILTER:
+        if lag is not None:
+            raise broken_rule("lag", "plan", "left out, unless against is 'smoother'", lag)
+        return scenario
+    if scenario is not None or isinstance(game, BeliefGame):
+        rule = "left out, where against is 'smoother' and makes the scenario of a profile"
+        raise broken_rule("scenario", "plan", rule, "that of a game" if scenario is None else scenario)
+    return Scenario.read_later(1 if lag is None else lag, memory=getattr(game, "memory", 1))
 
 
 def game_of(

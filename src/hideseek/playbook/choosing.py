@@ -5,8 +5,9 @@ the cuts, later:
 
     value(f) = sum_o min_g <E[g], x_o> + discount sum_o min_j <c_j, M' x_o>      x_o[s] = b[s] f(o|s)
 
-The value is concave in f, so a mixture of two tables is worth at least the mean of theirs, and often more. All of this
-only chooses: whatever comes out is rounded, and its budget and privacy are computed, by :class:`BeliefTable`.
+The value is concave in f, so a mixture of two tables is worth at least the mean of theirs, and often more. Of tables
+that are as good, the one that tells less about the whole way is taken (:mod:`hideseek.model.telling`). All of this only
+chooses: whatever comes out is rounded, and its budget and privacy are computed, by :class:`BeliefTable`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import BudgetError
+from hideseek.model.telling import EQUAL, least_telling, quieter
 from hideseek.playbook.belief_table import cheapest
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.mixing import share_to_keep
@@ -46,7 +48,7 @@ class Worth:
 class Chooser:
     """Chooses among ``tables`` [table, state, release] made for ``anchors`` [table, state], by ``cuts`` [cut, state].
 
-    The cuts are of the state at the current access: what is left of the future after it.
+    The cuts are of the state at the current access: what is left of the future after it; ``most`` is the ceiling.
     """
 
     def __init__(
@@ -59,18 +61,40 @@ class Chooser:
         discount: float,
         anchors: FloatArray,
         tables: FloatArray,
+        most: float,
     ) -> None:
-        self.cost, self.budget, self.discount = cost, budget, discount
+        self.cost, self.budget, self.discount, self.equal = cost, budget, discount, EQUAL * most
         self.error, self.cuts, self.anchors, self.tables = (
             np.ascontiguousarray(array, np.float32) for array in (error, cuts, anchors, tables)
         )
 
     def choose(self, belief: FloatArray, group: BoolArray | None = None, floor: float = 0.0) -> FloatArray:
-        """The best table at a belief, [state, release]; a BudgetError where none keeps the budget.
+        """The table at a belief, [state, release]: as good as the best, and telling less about the whole way.
 
         ``group`` [input, state] says which states the mechanism can tell apart, by default all. Tables with at least
-        so much privacy now as the ``floor`` come first.
+        so much privacy now as the ``floor`` come first. A BudgetError is raised where none keeps the budget.
         """
+        return self.quieter(belief, self.best(belief, group, floor), group, floor)
+
+    def quieter(
+        self, belief: FloatArray, best: FloatArray, group: BoolArray | None = None, floor: float = 0.0
+    ) -> FloatArray:
+        """A table that tells less than this one, and whose value is as good as equal; without a future, this one."""
+        if not len(self.cuts):
+            return best
+        together, whole = (belief, self.cost) if group is None else (group @ belief, averaged(self.cost, belief, group))
+        least = least_telling(together, whole, self.budget)
+        own = self.worth(belief, best[None])
+
+        def worth(tables: FloatArray) -> FloatArray:
+            found = self.worth(belief, tables)
+            return np.where(found.now >= min(floor, float(own.now[0])), found.value, -np.inf)
+
+        enough = float(own.value[0]) - self.equal
+        return quieter(best, least if group is None else group.T @ least, worth, enough)
+
+    def best(self, belief: FloatArray, group: BoolArray | None = None, floor: float = 0.0) -> FloatArray:
+        """The table of most value at a belief."""
         cost, near = belief[:, None] * self.cost, self.tables[self.nearest(belief)]
         if group is None:
             safe = cheapest(cost, np.zeros_like(cost))
@@ -125,8 +149,12 @@ def within(tables: Single, safe: Single | FloatArray, cost: FloatArray, budget: 
 
 def pooled(tables: Single, belief: FloatArray, group: BoolArray) -> Single:
     """Tables with one row for all states that the mechanism cannot tell apart: their average at the belief."""
+    found: Single = np.asarray(group.T @ averaged(tables, belief, group), dtype=np.float32)
+    return found
+
+
+def averaged(rows: Single | FloatArray, belief: FloatArray, group: BoolArray) -> FloatArray:
+    """Rows [..., state, release] averaged over the states that the mechanism cannot tell apart."""
     weight = group * belief
     weight = np.where(weight.sum(axis=1, keepdims=True) > 0, weight, group)  # where nobody is, any row will do
-    weight /= weight.sum(axis=1, keepdims=True)
-    found: Single = np.asarray(group.T @ (weight @ tables), dtype=np.float32)
-    return found
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True) @ rows)

@@ -140,6 +140,7 @@ class Playbook(BeliefChain, OnMap):
             discount=self.discount,
             anchors=self.anchors,
             tables=self.tables.matrix.reshape(len(self.anchors), *self.cost.shape),
+            most=self.most,
         )
 
     @cached_property

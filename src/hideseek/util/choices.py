@@ -22,6 +22,13 @@ class Protect(StrEnum):
     BETWEEN = "between"  # this place, that of the access before, and those between the two
 
 
+class Against(StrEnum):
+    """When the adversary of a planner guesses a place."""
+
+    FILTER = "filter"  # at the access, from the releases so far
+    SMOOTHER = "smoother"  # some steps later, from the releases since then too
+
+
 class Outlook(StrEnum):
     """How far a planner looks ahead."""
 
