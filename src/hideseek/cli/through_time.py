@@ -61,7 +61,7 @@ FarSighted = Annotated[
         "--farsighted", help="Plan ahead for a codebook too, and measure the gain; takes several times as long."
     ),
 ]
-Kilobytes = Annotated[float | None, NUMBER(help="How large a playbook may be; as large as it needs if not given.")]
+Kilobytes = Annotated[float | None, NUMBER(help="How large a playbook may be; 24 for every place if not given.")]
 Processes = Annotated[int | None, NUMBER(help="Processes to work in for a codebook; one per core if not given.")]
 
 

@@ -27,6 +27,7 @@ from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
 
 WITHIN = 0.03  # of the live planner's privacy
+KILOBYTES = 24  # for every state: 600 where it is one of 25 places
 WALKS, LENGTH = 60, 60  # of rehearsal: walks at most, and steps of each
 MISSED = 0.0, 0.3, 0.7  # shares of the steps that a walk misses, one kind of walk after the other
 HEADER = 64  # bytes by which the header of a file may grow with what it describes
@@ -54,7 +55,7 @@ def make_playbook(
         How far the playbook may fall short of the live planner, as a share of the privacy: rehearsal ends when the
         95 % confidence interval of the shortfall is below it.
     kilobytes
-        How large the file may become; by default as large as the target asks for.
+        How large the file may become; by default 24 for every state (place), or less if the target is reached.
     seed
         Of the walks; the same seed gives the same playbook.
     progress
@@ -130,8 +131,8 @@ class _Rehearsing:
         self.anchors, self.tables = [game.start], [self.solved(game.start)]
         self.walks: list[_Walk] = []
         least = len(self.playbook.content) + HEADER
-        self.room = np.inf if kilobytes is None else 1000 * kilobytes - least
-        if self.room < 0:
+        self.room = 1000 * (KILOBYTES * len(game.states) if kilobytes is None else kilobytes) - least
+        if self.room < 0 and kilobytes is not None:
             rule = f"at least {least / 1000}, with a single table"
             raise broken_rule("kilobytes", "make_playbook", rule, kilobytes)
 
