@@ -130,10 +130,28 @@ def test_a_playbook_is_followed_by_what_its_file_holds_alone():
     assert errors[0] == errors[1]
 
 
-def test_what_cannot_be_followed_is_refused():
-    both = BeliefGame.of(
-        PROFILE, scenario=Scenario(target=(-1,), known=(-1, 0)), privacy="hamming", quality="hamming", budget=0.5
+def test_what_protects_an_earlier_place_is_followed_by_guesses_of_the_current_one():
+    """The tables look at the current place: filter and smoother, by enumeration, within three standard errors."""
+    later = BeliefGame.of(
+        PROFILE,
+        scenario=Scenario.read_later(1),
+        privacy=from_matrix(METRES),
+        quality=from_matrix(METRES),
+        budget=1.0,
     )
+    current = later.states[:, -1]
+
+    def on_pairs(belief):
+        return choose(np.bincount(current, belief, minlength=3))[current]
+
+    found = follow_beliefs(later, on_pairs, accesses=3, walks=600)
+    now, whole, loss, *_ = by_enumeration((1, 1, 1))
+    for estimate, exact in ((found.filter, now), (found.smoother, whole), (found.quality_loss, loss)):
+        assert abs(estimate - exact) <= 0.75 * (estimate.interval[1] - estimate.interval[0])
+
+
+def test_what_cannot_be_followed_is_refused():
+    both = BeliefGame.of(PROFILE, scenario=Scenario(target=(-1, 0)), privacy="hamming", quality="hamming", budget=0.5)
     with pytest.raises(ParameterError, match="protects the current place"):
         follow_beliefs(both, choose, accesses=2, walks=2)
     ahead = BeliefGame.of(

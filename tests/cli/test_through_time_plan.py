@@ -92,6 +92,14 @@ def test_everything_can_be_protected_that_a_device_can_know(run, profile, protec
     assert facts["cuts"] == 0
 
 
+@pytest.mark.parametrize(("words", "lag"), [((), 1), (("--lag", "2"), 2)])
+def test_a_plan_may_be_against_guesses_some_steps_later(run, profile, words, lag):
+    status, out, err = run("plan", profile, "--against", "smoother", *words, "--json", *QUICK)
+    assert status == 0, err
+    scenario = json.loads(out)["scenario"]
+    assert (scenario["target"], scenario["known"]) == ([-lag], list(range(-lag, 1)))
+
+
 @pytest.mark.parametrize(("protect", "known"), [("place", [-1, 0]), ("way", [-1, 0]), ("next", [-1, 0])])
 def test_a_chain_of_second_order_looks_back_twice(run, tmp_path, protect, known):
     traces = synthetic_city(people=1, days=2)
@@ -117,6 +125,9 @@ def test_the_same_seed_gives_the_same_plan_and_another_seed_another(run, profile
         (("--accesses", "3"), "ParameterError", "option --accesses"),
         (("--seed", "-1"), "ParameterError", "option --seed"),
         (("--budget", "lots"), "ParameterError", "option --budget"),
+        (("--lag", "1"), "ParameterError", "option --lag"),
+        (("--against", "smoother", "--lag", "0"), "ParameterError", "option --lag"),
+        (("--against", "smoother", "--protect", "way"), "ParameterError", "option --against"),
         (("--protect", "next", "--planned"), "NoSuchOption", "--planned"),
         (("--protect", "between", "--every", "0"), "ParameterError", "option --every"),
         (("--grid", "3x3"), "ParameterError", "given with traces only"),

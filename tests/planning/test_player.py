@@ -28,7 +28,7 @@ def played_out(player: Player, belief: np.ndarray, accesses: int, discount: floa
     return total
 
 
-@pytest.mark.parametrize("name", ["two", "choice", "sacrifice", "way"])
+@pytest.mark.parametrize("name", ["two", "choice", "sacrifice", "way", "later"])
 def test_play_lies_below_the_cuts_and_near_the_best_over_all_histories(name):
     own, planner = game(name), trained(name)
     accesses = 5 if own.profile.places == 2 and name == "two" else 4

@@ -184,3 +184,31 @@ def test_a_game_is_given_alone_and_a_profile_with_all_that_makes_a_game():
     for name in made:
         with pytest.raises(ParameterError, match=f"'{name}' parameter of plan must be given with a profile"):
             plan(chain, **{key: value for key, value in made.items() if key != name})
+
+
+def test_a_plan_against_the_smoother_is_that_of_the_scenario_read_later():
+    profile, run = game("two").profile, {"privacy": "hamming", "quality": "hamming", "budget": "50%", "walks": 2}
+    for lag in (1, 2):
+        found = plan(profile, against="smoother", lag=lag, **run)
+        own = plan(profile, scenario=Scenario.read_later(lag), **run)
+        assert (found.sha256, found.bound) == (own.sha256, own.bound)
+    assert plan(profile, against="smoother", **run).sha256 == plan(profile, against="smoother", lag=1, **run).sha256
+
+
+@pytest.mark.parametrize(
+    ("options", "parameter"),
+    [
+        ({"lag": 1}, "lag"),
+        ({"against": "smoother", "lag": 0}, "lag"),
+        ({"against": "smoother", "scenario": Scenario.sporadic()}, "scenario"),
+        ({"against": "everybody"}, "against"),
+    ],
+)
+def test_who_is_planned_against_is_one_and_the_lag_is_theirs(options, parameter):
+    with pytest.raises(ParameterError, match=f"'{parameter}'"):
+        plan(game("two").profile, privacy="hamming", quality="hamming", budget=0.1, **options)
+
+
+def test_a_game_has_its_own_adversary():
+    with pytest.raises(ParameterError, match="'scenario'"):
+        plan(game("two"), against="smoother")

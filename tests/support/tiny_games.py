@@ -37,6 +37,9 @@ def game(name: str = "line") -> BeliefGame:
         "way": lambda: BeliefGame.of(
             two, privacy=hamming(), quality=hamming(), budget=0.2, scenario=Scenario(target=(-1, 0))
         ),
+        "later": lambda: BeliefGame.of(
+            two, privacy=[[0, 3], [1, 0]], quality=hamming(), budget=0.2, scenario=Scenario.read_later(1)
+        ),
         "next": lambda: BeliefGame.of(
             three, privacy=hamming(), quality=hamming(), budget=0.3, scenario=Scenario(target=(0, 1), known=(0,))
         ),
@@ -51,7 +54,7 @@ def trained(name: str, outlook: str = "far-sighted", mode: str = "trade-off", di
     return plan(game(name), outlook=outlook, mode=mode, discount=discount, walks=4)
 
 
-NAMES = ("two", "line", "choice", "sacrifice", "way", "next", "every second")
+NAMES = ("two", "line", "choice", "sacrifice", "way", "later", "next", "every second")
 SCIPY = 1e-7  # by so much may scipy break a row, and be better than anything can be
 
 

@@ -96,7 +96,8 @@ def follow_beliefs(
     Parameters
     ----------
     chain
-        How the person moves, the errors and the losses: a game or a playbook that protects the current place.
+        How the person moves, the errors and the losses: a game or a playbook that protects one place, the current one
+        or, against later readers, an earlier one.
     choose
         Gives the table [state, release] at a belief over the states.
     accesses, walks, seed
@@ -123,18 +124,22 @@ def follow_beliefs(
     owner = "follow_beliefs"
     accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
     generator = np.random.default_rng(whole_number(seed, "seed", owner, least=0))
-    if not protects_current(chain):
+    column = protected_column(chain)
+    if column is None:
         raise broken_rule("chain", owner, "one that protects the current place", "one that protects others")
     given = np.full(accesses, chain.every) if waits is None else np.asarray(waits)
     if given.shape not in ((accesses,), (walks, accesses)) or given.min() < chain.every:
         rule = f"steps >= {chain.every}, [access] or [walk, access]"
         raise broken_rule("waits", owner, rule, f"the shape {given.shape}")
     moves = {int(wait): moves_over(chain, int(wait)) for wait in np.unique(given)}
+    metric = np.zeros((chain.cost.shape[1],) * 2)  # where nobody ever is, no error counts
+    metric[:, chain.states[:, column]] = chain.error
     done = [
-        _Walk(chain, choose, [moves[wait] for wait in own.tolist()], generator)
+        _Walk(chain, metric, choose, [moves[wait] for wait in own.tolist()], generator)
         for own in np.broadcast_to(given, (walks, accesses))
     ]
-    aside = np.array([walk.before @ chain.ceiling_cut for walk in done]) - chain.ceiling_cut @ chain.start
+    known = chain.ceiling_cut if column == chain.states.shape[1] - 1 else np.zeros(len(chain.states))
+    aside = np.array([walk.before @ known for walk in done]) - known @ chain.start
     filtered = without_chance(np.array([walk.errors for walk in done]), aside)
     return Exposure(
         filter=Estimate.mean_of(filtered),
@@ -146,10 +151,15 @@ def follow_beliefs(
     )
 
 
-def protects_current(chain: BeliefChain) -> bool:
-    """Whether the adversary guesses the current place: one place, and no error is made by naming the true one."""
-    places, current = chain.cost.shape[1], chain.states[:, -1]
-    return len(chain.error) == places and not chain.error[current, np.arange(len(current))].any()
+def protected_column(chain: BeliefChain) -> int | None:
+    """Which known place the adversary guesses, the current one if any will do: naming the true one is no error."""
+    places, (states, known) = chain.cost.shape[1], chain.states.shape
+    if len(chain.error) != places:
+        return None
+    named = (
+        column for column in reversed(range(known)) if not chain.error[chain.states[:, column], range(states)].any()
+    )
+    return next(named, None)
 
 
 def moves_over(chain: BeliefChain, steps: int) -> FloatArray:
@@ -161,12 +171,16 @@ class _Walk:
     """A walk of the states that is exposed, with the belief before each access, [access, state]."""
 
     def __init__(
-        self, chain: BeliefChain, choose: Choose, moves: list[FloatArray], generator: np.random.Generator
+        self,
+        chain: BeliefChain,
+        metric: FloatArray,
+        choose: Choose,
+        moves: list[FloatArray],
+        generator: np.random.Generator,
     ) -> None:
-        self.chain, self.moves = chain, moves
+        self.chain, self.metric, self.moves = chain, metric, moves
         places, current = chain.cost.shape[1], chain.states[:, -1]
-        self.places, self.metric = gather(current, places), np.zeros((places, places))
-        self.metric[:, current] = chain.error  # where nobody ever is, no error counts
+        self.places, self.error = gather(current, places), metric[:, current]
         self.errors, self.losses = list[float](), list[float]()
         self.named = np.zeros((3, places))
         before, after, likely = list[FloatArray](), list[FloatArray](), list[FloatArray]()
@@ -185,7 +199,7 @@ class _Walk:
     def judge(self, belief: FloatArray, table: FloatArray) -> None:
         """What an access leaves and loses, whatever it will release."""
         joint = belief[:, None] * table
-        self.errors.append(float(least_errors(self.chain.error, joint).sum()))
+        self.errors.append(float(least_errors(self.error, joint).sum()))
         self.losses.append(float((joint * self.chain.cost).sum()))
         by_place = self.places @ joint
         self.named += named(likeliest_guesses(self.metric, by_place), by_place).sum(axis=2)
@@ -196,5 +210,5 @@ class _Walk:
         moves = [move.T for move in self.moves]  # the one to a state comes one place after the one from it
         later = smoothed(self.after[::-1], [np.eye(len(moves[0])), *moves[:-1]][::-1], self.likely[::-1])
         # of the releases that came, both: so that the difference has less chance in it
-        then, now = (least_errors(self.chain.error, np.array(list(known)).T) for known in (later, self.after))
+        then, now = (least_errors(self.error, np.array(list(known)).T) for known in (later, self.after))
         return float(now.mean() - then.mean())

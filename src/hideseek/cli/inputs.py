@@ -20,7 +20,7 @@ from hideseek.model.markov import MarkovProfile
 from hideseek.model.own_places import narrow_budget
 from hideseek.model.profile import regions_of
 from hideseek.model.scenario import Scenario
-from hideseek.util.choices import MetricName, Protect
+from hideseek.util.choices import Against, MetricName, Protect
 from hideseek.util.estimates import Estimate
 from hideseek.util.private_files import read_plain_file
 from hideseek.util.units import is_length, shown
@@ -88,9 +88,21 @@ def scenario_of_codebook(protect: Protect, planned: bool, memory: int | None, ev
     return Scenario.past_present(MEMORY if memory is None else memory, protect=protect)
 
 
-def scenario_of_plan(protect: Protect, profile: MarkovProfile, every: int | None) -> Scenario:
+def scenario_of_plan(
+    protect: Protect,
+    profile: MarkovProfile,
+    every: int | None,
+    against: Against = Against.FILTER,
+    lag: int | None = None,
+) -> Scenario:
     """What a planner protects: it releases one place, and knows as many as the next one depends on."""
     refuse_idle(protect, every=every)
+    if against is Against.SMOOTHER:
+        if protect is not Protect.PLACE:
+            raise broken_rule("against", "plan", "filter, unless place is protected", str(against))
+        return Scenario.read_later(1 if lag is None else lag, memory=profile.memory)
+    if lag is not None:
+        raise broken_rule("lag", "plan", "left out, unless --against is smoother", lag)
     known = tuple(range(1 - profile.memory, 1))
     if protect is Protect.BETWEEN:
         return Scenario.in_between(EVERY if every is None else every)

@@ -26,7 +26,7 @@ from hideseek.cli.options import (
 )
 from hideseek.cli.reading import Reading, reads_traces
 from hideseek.cli.terminal import print_json, print_table, say
-from hideseek.util.choices import MetricName, Mode, Outlook, Protect
+from hideseek.util.choices import Against, MetricName, Mode, Outlook, Protect
 from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
@@ -49,6 +49,15 @@ HowMuch = Annotated[
     Mode,
     typer.Option(help="Give up no privacy of this access (lexicographic), or some for more privacy later (trade-off)."),
 ]
+Who = Annotated[
+    Against,
+    typer.Option(
+        "--against",
+        help="The adversary: filter guesses a place at its access, smoother some steps later, from the releases since "
+        "then too; with --protect place.",
+    ),
+]
+Lag = Annotated[int | None, NUMBER(help="How many steps later, with --against smoother; 1 if not given.")]
 COMPARED = 100  # accesses, and walks, to measure what planning ahead gains
 FEW = 10  # walks to measure what a new playbook reaches; evaluate takes more
 PLAYBOOK, CODEBOOK = "me.playbook", "codebook.hideseek"
@@ -246,6 +255,8 @@ def plan_command(
     budget: Budget = "20%",
     protect: ThroughTime = Protect.PLACE,
     every: Every = None,
+    against: Who = Against.FILTER,
+    lag: Lag = None,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
@@ -276,7 +287,7 @@ def plan_command(
     path.parent.mkdir(parents=True, exist_ok=True)  # refuse what cannot be written or simulated before the work starts
     whole_number(accesses, "accesses", "plan", least=LEAST)
     profile = profile_of(data, reading, sensitive)
-    scenario = scenario_of_plan(protect, profile, every)
+    scenario = scenario_of_plan(protect, profile, every, against, lag)
     d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
     tell_if_narrow(profile, d_q, allowed)
