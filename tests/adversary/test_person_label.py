@@ -29,8 +29,7 @@ def playbook():
 @pytest.fixture(scope="module")
 def label(playbook):
     return person_label(
-        GAME,
-        lambda belief: playbook.play(belief).by_state,
+        playbook,
         plain=PLAIN,
         bound=123.0,
         names=NAMES,
