@@ -62,6 +62,7 @@ def test_planning_ahead_gains_on_average_and_loses_little_anywhere(mode: Mode) -
         far = design(profile, scenario, privacy=ERROR, quality=LOSS, budget=budget, farsighted=planner, workers=1)
         label, before = evaluate(far, profile, accesses=5, beside=short), evaluate(short, profile, accesses=5)
         assert label.filter.exact
+        assert before.gain is None
         assert label.gain == pytest.approx(label.filter / before.filter - 1)
         assert label.filter <= label.ceiling * (1 + 1e-9)
         gains.append(label.gain)
