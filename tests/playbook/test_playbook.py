@@ -85,6 +85,16 @@ def test_beliefs_of_tables_are_kept_to_the_nearest_65535th():
     assert np.abs(again.anchors - anchors).max() <= 0.5 / 65535 * (1 + 1e-9)
 
 
+def test_the_future_is_worth_what_the_cuts_say_of_the_next_access():
+    """sum over releases of the least <c, b'>, where b' is what is believed at the next access; seven digits."""
+    for belief in np.random.default_rng(0).dirichlet(np.full(len(BOOK.start), 0.3), size=5):
+        table = BOOK.play(belief).by_state
+        after = [(belief * table[:, release]) @ BOOK.moves for release in range(table.shape[1])]
+        later = sum(min(float(cut @ joint) for cut in BOOK.cuts) for joint in after)
+        worth = BOOK.chooser.worth(belief, table[None])
+        assert worth.value - worth.now == pytest.approx(BOOK.discount * later, rel=1e-5)
+
+
 def test_a_table_that_keeps_the_floor_comes_before_a_more_valuable_one():
     """One hides 1 behind 2, and the adversary errs by 0.2; the other 0 behind 2, by 0.1, which the cuts value more."""
     safe, valued = np.eye(3), np.eye(3)
