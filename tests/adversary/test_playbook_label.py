@@ -79,11 +79,11 @@ def test_progress_ends_with_all_accesses_of_both_runs(played):
 
 @pytest.mark.parametrize("wrong", [{"accesses": 0}, {"walks": 1}, {"seed": -1}])
 def test_numbers_that_cannot_be_are_refused(played, wrong):
-    with pytest.raises(ParameterError, match=f"'{next(iter(wrong))}' parameter"):
+    with pytest.raises(ParameterError, match=f"'{next(iter(wrong))}' parameter of playbook_label"):
         playbook_label.playbook_label(played[1], **wrong)
 
 
 def test_a_playbook_that_protects_other_places_is_refused():
     _, playbook = made(MOVES, Scenario(target=(0, 1), known=(0,)))
-    with pytest.raises(ParameterError, match="one that protects the current place"):
+    with pytest.raises(ParameterError, match="parameter of playbook_label must be one that protects the current place"):
         playbook_label.playbook_label(playbook)

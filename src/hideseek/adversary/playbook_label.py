@@ -95,6 +95,7 @@ def playbook_label(
         rule = "one that protects the current place"
         raise broken_rule("playbook", owner, rule, f"one that protects the offsets {playbook.scenario.target}")
     accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
+    seed = whole_number(seed, "seed", owner, least=0)
     choose = counting(playbook, accesses, 2 * accesses * walks, progress)
     steady = follow_beliefs(playbook, choose, accesses=accesses, walks=walks, seed=seed)
     waits = playbook.every * np.random.default_rng(seed).geometric(1 - MISSED, (walks, accesses))
