@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from hideseek import protect
 from hideseek.experiments.demo import BUDGET, demo_person
-from hideseek.experiments.day.guessday import ExposedDay
+from hideseek.experiments.exposed_day import ExposedDay
 from hideseek.model.geodesy import distances
 from hideseek.model.stay_map import StayMap
 from hideseek.plots.style import DARK, ORANGE, STYLE
