@@ -9,10 +9,13 @@ from dataclasses import fields
 from functools import reduce
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import hideseek
 from hideseek.cli.reading import Reading, names_of
+from hideseek.experiments.exposed_day import ExposedDay
+from hideseek.model.stay_map import Disc, StayMap
 from hideseek.traces.formats import FORMATS
 from hideseek.traces.table import ALIASES, KEYS
 from tests.support.timeline_generator import write_timeline
@@ -51,6 +54,27 @@ def test_the_glossary_explains_each_term_once():
 def test_the_picture_shows_the_layers_that_are_checked():
     drawing = runpy.run_path(str(ROOT / "docs" / "draw_architecture.py"))
     assert drawing["PICTURE"].read_text() == drawing["picture"](), "run python docs/draw_architecture.py"
+
+
+def test_the_picture_of_a_day_draws_every_place_in_its_lane():
+    """From the top: the clinic, cells near it, home, cells near home."""
+    clinic, home = (
+        Disc(name, latitude=46.52, longitude=longitude, radius=150.0)
+        for name, longitude in (("clinic", 6.57), ("home", 6.6))
+    )
+    tiles = tuple((14, int((longitude + 180) / 360 * 2**14), 5793) for longitude in (6.575, 6.62))
+    regions = StayMap((clinic, home), tiles)
+    true, exposed, guess = np.array([1, 0, 0, 1]), np.array([3, 2, 2, 1]), np.array([1, 1, 1, 1])
+    day = ExposedDay("a day", np.arange(0, 1440, 360.0), true, exposed, guess, np.eye(4)[guess])
+    figure = runpy.run_path(str(ROOT / "docs" / "draw_day.py"))["figure_of"](regions, day)
+    above = figure.axes[0]
+    truth, told, said = (line.get_ydata() for line in above.lines)
+    assert truth.tolist() == [1.95, 0.5, 0.5, 1.95]
+    assert ((told > [2.45, 1, 1, 1.45]) & (told < [2.9, 1.45, 1.45, 2.45])).all()
+    assert ((said > 1.45) & (said < 2.45)).all()
+    assert "At clinic: the app is told “near clinic”, the adversary says “home”." in [
+        text.get_text() for text in above.texts
+    ]
 
 
 def test_your_data_tells_of_every_format_and_every_name_of_a_column():

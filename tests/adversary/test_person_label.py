@@ -7,6 +7,7 @@ import pytest
 
 from hideseek import MarkovProfile, Places, make_playbook, plan
 from hideseek.adversary.person_label import person_label
+from hideseek.adversary.visits import named_on_visits
 from hideseek.metrics import distance, sensitive, squared
 from hideseek.model import distances
 from hideseek.planning import BeliefGame
@@ -29,8 +30,7 @@ def playbook():
 @pytest.fixture(scope="module")
 def label(playbook):
     return person_label(
-        GAME,
-        lambda belief: playbook.play(belief).by_state,
+        playbook,
         plain=PLAIN,
         bound=123.0,
         names=NAMES,
@@ -81,6 +81,14 @@ def test_rates_and_errors_are_those_of_a_simulation_with_its_own_filter(label, p
             assert np.hypot(own, spread) < 0.05
     spread = (label.error.interval[1] - label.error.interval[0]) / 4
     assert abs(label.error - error.mean()) <= 4 * np.hypot(spread, error.std() / np.sqrt(walks))
+
+
+def test_a_sensitive_place_has_its_rate_from_visits_to_it(label, playbook):
+    """These are drawn as often as is asked for, however rare they are; test_visits holds them against enumeration."""
+    found = named_on_visits(
+        PLAIN, lambda belief: playbook.play(belief).by_state, 2, accesses=ACCESSES, visits=200, seed=0
+    )
+    assert (label.places[0].protected.there, label.places[0].protected.there.interval) == (found, found.interval)
 
 
 def test_with_nothing_exposed_the_same_place_is_always_named(label):

@@ -70,7 +70,9 @@ def test_evaluate_tells_the_label_of_a_playbook(run, tmp_path):
             assert (one["there"], one["elsewhere"]) == (naming.there, naming.elsewhere)
             assert tuple(one["there_interval"]) == naming.there.interval
     assert [one["name"] for one in facts["namings"]] == ["home", "work", "gym"]
-    assert (facts["prior_risk"], facts["ceiling"], facts["kept"]) == (label.prior_risk, label.ceiling, label.kept)
+    assert (facts["prior_risk"], facts["truth"]) == (label.nothing.error, label.truth.error)
+    assert (facts["ceiling"], facts["kept"]) == (label.ceiling, label.kept)
+    assert [one["there"] for one in facts["shown_nothing"]] == [one.there for one in label.nothing.namings]
     out = run("evaluate", "me.playbook", *QUICK)[1]
     for k, name in enumerate(("home", "work", "gym")):
         (line,) = (line for line in out.splitlines() if line.startswith(f"│ {name} "))

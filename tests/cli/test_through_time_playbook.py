@@ -40,7 +40,7 @@ def test_a_playbook_is_made_and_attacked_by_default(run, profile, tmp_path):
     for words in (
         f"{facts['tables']} tables",
         f"a live planner reaches {100 * facts['shortfall']:.1f} % ({100 * low:.1f} % to {100 * high:.1f} %) more",
-        f"nothing {label.prior_risk:.6g}",
+        f"nothing {label.nothing.error:.6g}",
         f"(filter) {label.steady.filter.in_words()}",
         f"(ceiling) {label.ceiling:.6g}",
         "readable by you only: me.playbook",

@@ -48,23 +48,26 @@ def budget_of(profile: MarkovProfile) -> float:
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-@pytest.mark.parametrize("seed", [0, 4, 9])
-def test_planning_ahead_gains_against_an_adversary_who_remembers(seed: int, mode: Mode) -> None:
-    """All sequences are enumerated, so the filter's numbers are exact and the gain is no luck."""
-    profile = slow_chain(seed)
-    budget = budget_of(profile)
-    planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=mode, walks=8)
-    scenario = Scenario.past_present(1)
-    short = design(profile, scenario, privacy=ERROR, quality=LOSS, budget=budget, workers=1)
-    far = design(profile, scenario, privacy=ERROR, quality=LOSS, budget=budget, farsighted=planner, workers=1)
-    label = evaluate(far, profile, accesses=5, beside=short)
-    before = evaluate(short, profile, accesses=5)
-    assert label.filter.exact
-    assert label.gain is not None
-    assert label.gain == pytest.approx(label.filter / before.filter - 1)
-    assert label.gain > 0.03
-    assert label.filter <= label.ceiling * (1 + 1e-9)
-    assert before.gain is None
+def test_planning_ahead_gains_on_average_and_loses_little_anywhere(mode: Mode) -> None:
+    """Eight chains as they come, all sequences enumerated: gains from -2.4 to 19 %, 5 % on average.
+
+    The plan is made for full memory, and a codebook with one release cannot always follow it.
+    """
+    scenario, gains = Scenario.past_present(1), []
+    for seed in range(8):
+        profile = slow_chain(seed)
+        budget = budget_of(profile)
+        planner = plan(profile, privacy=ERROR, quality=LOSS, budget=budget, mode=mode)
+        short = design(profile, scenario, privacy=ERROR, quality=LOSS, budget=budget, workers=1)
+        far = design(profile, scenario, privacy=ERROR, quality=LOSS, budget=budget, farsighted=planner, workers=1)
+        label, before = evaluate(far, profile, accesses=5, beside=short), evaluate(short, profile, accesses=5)
+        assert label.filter.exact
+        assert before.gain is None
+        assert label.gain == pytest.approx(label.filter / before.filter - 1)
+        assert label.filter <= label.ceiling * (1 + 1e-9)
+        gains.append(label.gain)
+    assert np.mean(gains) > 0.03
+    assert min(gains) > -0.03
 
 
 def exact_losses(codebook: Codebook, profile: MarkovProfile, accesses: int) -> FloatArray:

@@ -10,6 +10,8 @@ from tests.support.devices import (
     book,
     when,
 )
+from tests.support.live_devices import live
+from tests.support.playbooks import playing
 
 
 @pytest.fixture
@@ -52,3 +54,9 @@ def moves(monkeypatch):
     watch(LiveDevice)
     watch(PlaybookDevice)
     return played
+
+
+@pytest.fixture(scope="session", params=[live, playing], ids=["live", "playbook"])
+def fresh(request):
+    """Opens a device that follows the belief, with a plan or with a playbook, by its state."""
+    return request.param

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hideseek.errors import BudgetError
@@ -130,3 +130,26 @@ def test_tables_are_mixed_just_as_far_as_the_budget_asks():
     assert losses(tables, cost) == pytest.approx([0, 1, 0.5])
     assert losses(found, cost) == pytest.approx([0, 0.25, 0.25], rel=1e-6)
     assert found[1] == pytest.approx(0.75 * tables[0] + 0.25 * tables[1], abs=1e-6)
+
+
+def test_the_tables_that_are_looked_at_are_those_of_the_nearest_beliefs():
+    chooser, belief = random_chooser(3, tables=3 * NEAR)
+    apart = [sum(abs(one - other) for one, other in zip(anchor, belief, strict=True)) for anchor in chooser.anchors]
+    assert sorted(chooser.nearest(belief).tolist()) == sorted(sorted(range(3 * NEAR), key=lambda k: apart[k])[:NEAR])
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=40)
+def test_tables_over_the_budget_are_mixed_with_the_best_one_within_it_too(seed):
+    """What is chosen is worth no less than each such mixture, just as far as the budget asks."""
+    chooser, belief = random_chooser(seed)
+    cost = belief[:, None] * chooser.cost
+    tables = chooser.tables.astype(float)
+    lost = [float(np.vdot(cost, table)) for table in tables]
+    worth = [value(chooser, belief, table)[1] for table in tables]
+    within_budget = [k for k in range(len(tables)) if lost[k] <= chooser.budget]
+    assume(0 < len(within_budget) < len(tables))
+    best, found = max(within_budget, key=lambda k: worth[k]), value(chooser, belief, chooser.choose(belief))[1]
+    for k in set(range(len(tables))) - {*within_budget}:
+        share = (lost[k] - chooser.budget) / (lost[k] - lost[best])
+        assert found >= value(chooser, belief, (1 - share) * tables[k] + share * tables[best])[1] - SINGLE

@@ -19,7 +19,7 @@ from hideseek.playbook.playbook import NUMBERS, playbook_from
 from hideseek.storage.sealed_file import LARGEST, FileKind
 from tests.support.fuzz_sealed import fuzz, playbooks, put_together, signed, taken_apart, unsigned
 from tests.support.live_devices import LIVE_SCENARIOS, game_of
-from tests.support.playbooks import book_of, garbage
+from tests.support.playbooks import book_of, garbage, with_tables
 
 BOOK = book_of("transition")
 PARTS = (*NUMBERS, "states", "anchors")
@@ -77,6 +77,32 @@ def test_a_loaded_playbook_plays_the_same_at_any_belief(file):
 def test_whatever_tables_it_has_a_file_is_read_as_written(seed):
     book = garbage(BOOK, seed)
     assert playbook_from(memoryview(book.content)).content == book.content
+
+
+def test_beliefs_of_tables_are_kept_to_the_nearest_65535th():
+    anchors = np.random.default_rng(0).dirichlet(np.ones(len(BOOK.start)), size=len(BOOK.anchors))
+    again = playbook_from(memoryview(replace(BOOK, anchors=anchors, checksum="").content))
+    assert np.abs(again.anchors - anchors).max() <= 0.5 / 65535 * (1 + 1e-9)
+
+
+def test_the_future_is_worth_what_the_cuts_say_of_the_next_access():
+    """sum over releases of the least <c, b'>, where b' is what is believed at the next access; seven digits."""
+    for belief in np.random.default_rng(0).dirichlet(np.full(len(BOOK.start), 0.3), size=5):
+        table = BOOK.play(belief).by_state
+        after = [(belief * table[:, release]) @ BOOK.moves for release in range(table.shape[1])]
+        later = sum(min(float(cut @ joint) for cut in BOOK.cuts) for joint in after)
+        worth = BOOK.chooser.worth(belief, table[None])
+        assert worth.value - worth.now == pytest.approx(BOOK.discount * later, rel=1e-5)
+
+
+def test_a_table_that_keeps_the_floor_comes_before_a_more_valuable_one():
+    """One hides 1 behind 2, and the adversary errs by 0.2; the other 0 behind 2, by 0.1, which the cuts value more."""
+    safe, valued = np.eye(3), np.eye(3)
+    safe[1], valued[0] = [0, 0.6, 0.4], [0.6, 0, 0.4]
+    book = with_tables(book_of(), [safe, valued], [book_of().start] * 2, cuts=[[10.0, 0, 0], [0, 0, 10]])
+    assert book.start.tolist() == [0.25, 0.5, 0.25]
+    assert book.play(book.start).privacy == pytest.approx(0.1)
+    assert book.play(book.start, floor=0.14).privacy >= 0.14
 
 
 def test_what_it_is_of_is_told_and_nothing_of_where_anybody_was():

@@ -192,6 +192,19 @@ def assert_no_bit_can_be_flipped(path, read):
     read()
 
 
+def assert_state_is_refused(device, match):
+    """Nothing is exposed, nothing is changed, nothing is left behind."""
+    before = device.path.read_bytes()
+    for action in (device.label, *(lambda step=step: device.expose(*POINTS[0], at=when(step)) for step in range(4))):
+        with pytest.raises(StateError, match=match) as caught:
+            action()
+        assert device.path.name in str(caught.value)
+        assert "987654" not in str(caught.value)
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    assert device.path.read_bytes() == before
+    assert list(device.path.parent.iterdir()) == [device.path]
+
+
 def lines_run(action, *arguments):
     """The lines of hideseek that an action runs, in their order."""
     lines, root = [], str(Path(hideseek.__file__).parent)

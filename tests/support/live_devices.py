@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
+import pytest
 
 from hideseek import (
     LiveDevice,
@@ -20,6 +21,7 @@ from tests.support.devices import (
     GRID,
     MOVES,
     POINTS,
+    told,
     when,
 )
 
@@ -103,6 +105,34 @@ def drive(device, words, moves, steps, seed=0):
         release = device.expose(*POINTS[generator.integers(3)], at=when(step)).place
         happened.append((step, *moves[-1], release))
     return happened
+
+
+def assert_belief_is_enumerated(device, scenario, happened):
+    step = happened[-1][0]
+    expected = {}
+    for places, probability in believed(scenario, happened, step):
+        state = tuple(places[step + offset] for offset in scenario.known)
+        expected[state] = expected.get(state, 0) + probability
+    found = dict(zip(map(tuple, device._chain.states.tolist()), told(device.path)["belief"], strict=True))
+    assert set(expected) <= set(found)
+    for state, belief in found.items():
+        assert abs(belief - expected.get(state, 0)) <= 1e-12  # rounding of a few sums and products
+
+
+def assert_label_is_enumerated(label, scenario, happened):
+    privacies, losses = zip(
+        *(
+            worth(scenario, columns, move, believed(scenario, happened[:number], step), step)
+            for number, (step, columns, move, _) in enumerate(happened)
+        ),
+        strict=True,
+    )
+    assert (label.accesses, label.withheld) == (len(happened), 0)
+    assert label.filter == pytest.approx(float(sum(privacies) / len(privacies)), abs=1e-12)
+    assert label.worst_filter == pytest.approx(float(min(privacies)), abs=1e-12)
+    assert label.quality_loss == pytest.approx(float(sum(losses) / len(losses)), abs=1e-12)
+    assert label.worst_loss == pytest.approx(float(max(losses)), abs=1e-12)
+    assert all(loss <= Fraction(label.budget) + Fraction(1e-15) for loss in losses)
 
 
 @cache

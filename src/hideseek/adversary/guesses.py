@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from hideseek.model.belief import gather
+from hideseek.model.belief_chain import BeliefChain
 from hideseek.util.arrays import FloatArray, IntArray
 
 TIE = 1e-6  # guesses whose errors differ by less, as a share of the largest error, are equally good
@@ -29,6 +31,14 @@ def best_of(d_p: FloatArray, belief: FloatArray, code: IntArray | slice = slice(
 def likeliest_guesses(d_p: FloatArray, belief: FloatArray) -> IntArray:
     """The guess of a place with the least expected error for each belief [..., place, belief]."""
     return np.asarray(best_of(d_p, belief)[1].argmax(axis=-2))
+
+
+def over_places(chain: BeliefChain) -> tuple[sparse.csr_array, FloatArray]:
+    """What adds up a belief over states to one over places, [place, state]; the error of a guess, [guess, place]."""
+    current, places = chain.states[:, -1], chain.cost.shape[1]
+    metric = np.zeros((len(chain.error), places))
+    metric[:, current] = chain.error  # where nobody ever is, no error counts
+    return gather(current, places), metric
 
 
 @dataclass(frozen=True, eq=False)

@@ -260,9 +260,9 @@ def more(one: Estimate, other: Estimate) -> Estimate:
 
 
 def share(part: Estimate, whole: float) -> Estimate:
-    """A part of a whole that it cannot exceed; all of a whole of 0 is kept."""
+    """The part that is kept of a whole, from none to all of it; all of a whole of 0 is kept."""
     low, at, high = (
-        min(number / whole, 1.0) if whole else 1.0 for number in (part.interval[0], part, part.interval[1])
+        min(max(number / whole, 0.0), 1.0) if whole else 1.0 for number in (part.interval[0], part, part.interval[1])
     )
     return Estimate(at, None if part.exact else (low, high))
 

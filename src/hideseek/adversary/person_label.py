@@ -1,23 +1,17 @@
-"""The label for people: how often an adversary names their places, and how far off the adversary is.
-
-Every number stands between two that need no device: what an adversary who knows the person's habits says when nothing
-is exposed, or after a long silence, and what the adversary says when the true place is exposed.
-"""
+"""The label for people: how often an adversary names their places, and how far off the adversary is."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from hideseek.adversary.belief_exposer import BeliefPolicy, Choose, follow_beliefs
-from hideseek.adversary.guesses import likeliest_guesses
-from hideseek.adversary.naming import Naming, named, namings_of
+from hideseek.adversary.belief_exposer import BeliefPolicy, follow_beliefs
+from hideseek.adversary.label import share
+from hideseek.adversary.naming import Naming
+from hideseek.adversary.playbook_label import extremes_of
 from hideseek.adversary.visits import named_on_visits
-from hideseek.model.belief import gather
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.util.best_guess import least_errors
+from hideseek.playbook.playbook import Playbook
 from hideseek.util.estimates import Estimate
 
 ACCESSES, WALKS = 144, 30  # half a day of steps of five minutes, and how often it is lived
@@ -70,8 +64,7 @@ class PersonLabel:
 
 
 def person_label(
-    game: BeliefGame,
-    choose: Choose,
+    playbook: Playbook,
     *,
     plain: BeliefGame,
     bound: float,
@@ -82,59 +75,40 @@ def person_label(
     visits: int = VISITS,
     seed: int = 0,
 ) -> PersonLabel:
-    """Attack what chooses its table at the belief, along walks of the person with an access at every step.
+    """Attack a playbook along walks of the person with an access at every step.
 
-    ``game`` is the one that the choice was made for, with the ``bound`` of its plan, and ``plain`` the same without the
-    weights of sensitive places, in which the adversary guesses. ``names`` says which places the label is about, by
-    number. With nothing and with the truth exposed the numbers are exact; the scatter over ``walks``, and over
-    ``visits`` to each sensitive place, gives the intervals of the others.
+    ``bound`` is that of the plan, and ``plain`` the game without the weights of sensitive places, in which the
+    adversary guesses. ``names`` says which places the label is about, by number. With nothing and with the truth
+    exposed the numbers are exact; the scatter over ``walks``, and over ``visits`` to each sensitive place, gives the
+    intervals of the others.
 
-    >>> from hideseek.model.markov import MarkovProfile
-    >>> chain = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]])
+    >>> from hideseek import MarkovProfile, Places, make_playbook, plan
+    >>> chain = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]], Places([46.52, 46.53], [6.57, 6.58]))
     >>> game = BeliefGame.of(chain, privacy="hamming", quality="hamming", budget=0.2)
-    >>> coin = np.array([[0.8, 0.2], [0.2, 0.8]])
-    >>> label = person_label(game, lambda _: coin, plain=game, bound=0.2, names={1: "work"}, accesses=10, walks=5)
-    >>> [round(one.there, 6) for one in (label.places[0].nothing, label.places[0].protected, label.places[0].truth)]
-    [0.0, 0.8, 1.0]
+    >>> playbook = make_playbook(game, plan(game, walks=2))
+    >>> label = person_label(playbook, plain=game, bound=0.2, names={1: "work"}, accesses=10, walks=5)
+    >>> work = label.places[0]
+    >>> work.nothing.there < work.protected.there < work.truth.there
+    True
     >>> round(label.error, 6), label.nothing, label.truth
     (0.2, 0.5, 0.0)
     """
-    tables = BeliefPolicy(plain, choose).table  # the second attack meets the beliefs of the first
-    found, aimed = (follow_beliefs(one, tables, accesses=accesses, walks=walks, seed=seed) for one in (plain, game))
+    # the second attack and the visits meet beliefs of the first
+    tables = BeliefPolicy(plain, lambda belief: playbook.play(belief).by_state).table
+    found, aimed = (follow_beliefs(one, tables, accesses=accesses, walks=walks, seed=seed) for one in (plain, playbook))
     protected = list(found.namings)
     for place in sensitive:
-        there = named_on_visits(plain, choose, place, accesses=accesses, visits=visits, seed=seed)
+        there = named_on_visits(plain, tables, place, accesses=accesses, visits=visits, seed=seed)
         protected[place] = replace(protected[place], there=there)
     nothing, truth = extremes_of(plain)
-    kept, least, most = (min(max(game.kept(part), 0.0), 1.0) for part in (aimed.filter, *aimed.filter.interval))
     return PersonLabel(
         tuple(
             PlaceLabel(name, place in sensitive, nothing.namings[place], truth.namings[place], protected[place])
             for place, name in names.items()
         ),
         error=found.filter, nothing=nothing.error, truth=truth.error, unit=plain.privacy.unit,
-        weighted=aimed.filter, weighted_unit=game.privacy.unit, kept=Estimate(kept, (least, most)),
-        ceiling=game.most, bound=min(bound, game.most), smoother=found.smoother,
-        quality_loss=found.quality_loss, worst_loss=found.worst_loss, budget=game.budget, loss_unit=game.quality.unit,
-        accesses=accesses, walks=walks,
+        weighted=aimed.filter, weighted_unit=playbook.privacy.unit, kept=share(aimed.filter, playbook.most),
+        ceiling=playbook.most, bound=min(bound, playbook.most), smoother=found.smoother,
+        quality_loss=found.quality_loss, worst_loss=found.worst_loss,
+        budget=playbook.budget, loss_unit=playbook.quality.unit, accesses=accesses, walks=walks,
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Extreme:
-    """What the adversary does without a device: how often each place is named, and the expected error."""
-
-    namings: tuple[Naming, ...]
-    error: float
-
-
-def extremes_of(game: BeliefGame) -> list[Extreme]:
-    """With nothing exposed, and with the truth."""
-    shares = gather(game.states[:, -1], game.profile.places) @ game.start
-    metric = game.error[:, np.unique(game.states[:, -1], return_index=True)[1]]
-    found = []
-    for joint in (shares[:, None], np.diag(shares)):  # [place, what is seen]
-        counts = named(likeliest_guesses(metric, joint), joint).sum(axis=2)
-        error = float(least_errors(metric, joint).sum())
-        found.append(Extreme(namings_of(counts[:, :, None], np.ones(1)), error))
-    return found

@@ -1,4 +1,8 @@
-"""What a device with a playbook leaves to adversaries who remember every release, with and without missed accesses."""
+"""What a device with a playbook leaves to adversaries who remember every release, with and without missed accesses.
+
+Every number stands between two that need no device (:func:`extremes_of`): what an adversary who knows the person's
+habits says when nothing is exposed, or after a long silence, and what the adversary says when the true place is.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from hideseek.adversary.belief_exposer import Choose, Exposure, follow_beliefs
-from hideseek.adversary.naming import Naming
+from hideseek.adversary.guesses import likeliest_guesses, over_places
+from hideseek.adversary.label import share
+from hideseek.adversary.naming import Naming, named, namings_of
 from hideseek.errors import broken_rule
+from hideseek.model.belief_chain import BeliefChain
 from hideseek.playbook.playbook import Playbook
 from hideseek.util.arrays import FloatArray
+from hideseek.util.best_guess import least_errors
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
 from hideseek.util.estimates import Estimate
@@ -21,20 +29,26 @@ MISSED = 1 / 3  # of the accesses, each by chance, in the second part of a label
 
 
 @dataclass(frozen=True)
+class Extreme:
+    """What the adversary does without a device: how often each place is named, and the expected error."""
+
+    namings: tuple[Naming, ...]
+    error: float
+
+
+@dataclass(frozen=True)
 class PlaybookLabel:
     """What is left against adversaries who remember every release, on average over the accesses of a run.
 
     ``steady`` is a run with an access at every step that may have one, ``missed`` one in which a third of them is
-    missed by chance. ``prior_risk`` is the expected error of an adversary who is shown nothing, and ``unseen`` says how
-    often that one names each place; ``truth`` is the expected error if the true place were exposed. No mechanism
-    exceeds the ``ceiling`` in the long run; ``kept`` is the filter's share of it.
+    missed by chance; they stand between ``nothing`` and the ``truth`` exposed. No mechanism exceeds the ``ceiling`` in
+    the long run; ``kept`` is the filter's share of it.
     """
 
     steady: Exposure
     missed: Exposure
-    prior_risk: float
-    unseen: tuple[Naming, ...]
-    truth: float
+    nothing: Extreme
+    truth: Extreme
     ceiling: float
     kept: Estimate
     accesses: int
@@ -73,27 +87,26 @@ def playbook_label(
     >>> profile = MarkovProfile.from_matrix([[0.7, 0.3], [0.2, 0.8]], Places([46.52, 46.53], [6.57, 6.58]))
     >>> game = BeliefGame.of(profile, privacy="hamming", quality="hamming", budget=0.1)
     >>> label = playbook_label(make_playbook(game, plan(game, walks=2)), accesses=20, walks=2)
-    >>> label.steady.worst_loss <= 0.1, label.missed.worst_loss <= 0.1, round(label.prior_risk, 9), label.truth
-    (True, True, 0.4, 0.0)
+    >>> label.steady.worst_loss <= 0.1, label.missed.worst_loss <= 0.1, round(label.nothing.error, 9)
+    (True, True, 0.4)
     """
     owner = "playbook_label"
     if playbook.scenario.target != (0,):
         rule = "one that protects the current place"
         raise broken_rule("playbook", owner, rule, f"one that protects the offsets {playbook.scenario.target}")
     accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
-    same = np.full(playbook.cost.shape, 1 / playbook.cost.shape[1])  # whatever is released, it reveals nothing
+    seed = whole_number(seed, "seed", owner, least=0)
     choose = counting(playbook, accesses, 2 * accesses * walks, progress)
     steady = follow_beliefs(playbook, choose, accesses=accesses, walks=walks, seed=seed)
     waits = playbook.every * np.random.default_rng(seed).geometric(1 - MISSED, (walks, accesses))
-    low, high = steady.filter.interval
+    nothing, truth = extremes_of(playbook)
     return PlaybookLabel(
         steady=steady,
         missed=follow_beliefs(playbook, choose, accesses=accesses, walks=walks, waits=waits, seed=seed),
-        prior_risk=playbook.prior_risk,
-        unseen=follow_beliefs(playbook, lambda _: same, accesses=1, walks=2).namings,
-        truth=float(playbook.start @ playbook.error.min(axis=0)),
+        nothing=nothing,
+        truth=truth,
         ceiling=playbook.most,
-        kept=Estimate(playbook.kept(steady.filter), (playbook.kept(low), playbook.kept(high))),
+        kept=share(steady.filter, playbook.most),
         accesses=accesses,
         walks=walks,
     )
@@ -111,3 +124,15 @@ def counting(playbook: Playbook, often: int, count: int, progress: Advance | Non
         return playbook.play(belief).by_state
 
     return choose
+
+
+def extremes_of(chain: BeliefChain) -> tuple[Extreme, Extreme]:
+    """With nothing exposed, and with the truth, where the current place is protected."""
+    places, metric = over_places(chain)
+    shares = places @ chain.start
+
+    def extreme(joint: FloatArray) -> Extreme:  # [place, what is seen]
+        counts = named(likeliest_guesses(metric, joint), joint).sum(axis=2)
+        return Extreme(namings_of(counts[:, :, None], np.ones(1)), float(least_errors(metric, joint).sum()))
+
+    return extreme(shares[:, None]), extreme(np.diag(shares))

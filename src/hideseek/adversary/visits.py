@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from hideseek.adversary.belief_exposer import Choose
-from hideseek.adversary.guesses import likeliest_guesses
-from hideseek.model.belief import gather, updated
+from hideseek.adversary.guesses import likeliest_guesses, over_places
+from hideseek.model.belief import updated
 from hideseek.model.profile import drawn
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.util.arrays import FloatArray
 from hideseek.util.estimates import Estimate
 
 
@@ -69,7 +68,6 @@ def named_at_the_end(game: BeliefGame, choose: Choose, walk: list[int], generato
         table = choose(belief)
         known = updated(belief, table[:, int(drawn(table[state], generator))])[0]
         belief = known @ game.moves
-    table, places = choose(belief), game.states[:, -1]
-    by_place: FloatArray = gather(places, game.profile.places) @ (belief[:, None] * table)
-    guess = likeliest_guesses(game.error[:, np.unique(places, return_index=True)[1]], by_place)
-    return float(table[walk[-1]][guess == places[walk[-1]]].sum())
+    table, (places, metric) = choose(belief), over_places(game)
+    guess = likeliest_guesses(metric, places @ (belief[:, None] * table))
+    return float(table[walk[-1]][guess == game.states[walk[-1], -1]].sum())

@@ -75,12 +75,12 @@ def label_rows(label: PlaybookLabel, playbook: Playbook) -> tuple[tuple[str, ...
     """The errors of adversaries between the two extremes: a header, and one row for what they are shown."""
     unit, missed = playbook.privacy.unit, "a third of the accesses missed"
     found: list[tuple[str, float]] = [
-        ("nothing", label.prior_risk),
+        ("nothing", label.nothing.error),
         ("every release so far (filter)", label.steady.filter),
         ("also the later ones (smoother)", label.steady.smoother),
         (f"filter, {missed}", label.missed.filter),
         (f"smoother, {missed}", label.missed.smoother),
-        ("the true place", label.truth),
+        ("the true place", label.truth.error),
         ("no mechanism exceeds (ceiling)", label.ceiling),
     ]
     header = ("the adversary is shown", bracketed("expected error", unit_words(unit)))
@@ -93,11 +93,11 @@ def naming_rows(label: PlaybookLabel, playbook: Playbook) -> tuple[tuple[str, ..
     The first places that have names, as sensitive ones come first on a map; or else the busiest.
     """
     names = place_names(playbook)
-    busiest = np.argsort([-one.share for one in label.unseen], kind="stable").tolist()
+    busiest = np.argsort([-one.share for one in label.nothing.namings], kind="stable").tolist()
     header = ("place", "time", "when there", "when not", "there, a third missed", "there, shown nothing")
     rows: Rows = []
     for k in ([k for k, name in enumerate(names) if name is not None] or busiest)[:LISTED]:
-        own, missed, unseen = label.steady.namings[k], label.missed.namings[k], label.unseen[k]
+        own, missed, unseen = label.steady.namings[k], label.missed.namings[k], label.nothing.namings[k]
         rates = percent(own.there), percent(own.elsewhere), percent(missed.there), percent(unseen.there)
         rows.append((names[k] or f"place {k}", percent(Estimate(unseen.share)), *rates))
     return header, rows
@@ -131,11 +131,11 @@ def label_facts(label: PlaybookLabel, playbook: Playbook) -> dict[str, object]:
         **exposure_facts(label.steady, playbook),
         "kept": label.kept,
         "kept_interval": label.kept.interval,
-        "prior_risk": label.prior_risk,
-        "truth": label.truth,
+        "prior_risk": label.nothing.error,
+        "truth": label.truth.error,
         "ceiling": label.ceiling,
         "with_missed_accesses": exposure_facts(label.missed, playbook),
-        "shown_nothing": naming_facts(label.unseen, playbook),
+        "shown_nothing": naming_facts(label.nothing.namings, playbook),
         "accesses": label.accesses,
         "walks": label.walks,
         "unit": playbook.privacy.unit,

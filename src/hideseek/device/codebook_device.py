@@ -105,28 +105,14 @@ class Device(StepDevice[_State]):
         self._known_later = looked_back_at(codebook, lambda scenario: scenario.known)
 
     def expose(self, latitude: float, longitude: float, *, at: datetime | str, ahead: Sequence[Point] = ()) -> Answer:
-        """Return what to expose at this place and time; asked again in the same step, it returns the same.
+        """Return what to expose at this place and time; see :meth:`LiveDevice.expose`.
 
         Parameters
         ----------
-        latitude, longitude : float
-            Where the user is, in degrees; off the map the nearest place counts, and far off it nothing is exposed.
-        at : datetime or str
-            When, with an offset from UTC; a string in ISO 8601.
+        latitude, longitude, at
+            As there.
         ahead : sequence of (latitude, longitude)
             The points of the following steps, for codebooks of planned routes; off the map the nearest place counts.
-
-        Returns
-        -------
-        Answer
-            The exposed place, or why nothing is exposed.
-
-        Raises
-        ------
-        ParameterError
-            If a point or the time is not one.
-        StateError
-            If the state cannot be used.
         """
         return self._ask(latitude, longitude, at, lambda state, step, here: self._next(state, step, here, ahead))
 

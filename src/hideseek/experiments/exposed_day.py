@@ -9,8 +9,8 @@ from datetime import timedelta, tzinfo
 import numpy as np
 import pandas as pd
 
-from hideseek.adversary.guesses import likeliest_guesses
-from hideseek.model.belief import gather, updated
+from hideseek.adversary.guesses import likeliest_guesses, over_places
+from hideseek.model.belief import updated
 from hideseek.model.profile import drawn, regions_of
 from hideseek.model.regions import Regions
 from hideseek.planning.belief_game import BeliefGame
@@ -79,8 +79,7 @@ def followed(
     game: BeliefGame, playbook: Playbook, true: IntArray, every: int, generator: np.random.Generator
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """What is exposed at each access, what the adversary guesses, and the belief over the places."""
-    places = gather(game.states[:, -1], game.profile.places)
-    metric = game.error[:, np.unique(game.states[:, -1], return_index=True)[1]]
+    places, metric = over_places(game)
     exposed, beliefs, belief = list[int](), list[FloatArray](), game.start
     for place in true.tolist():
         table = playbook.play(belief).by_state

@@ -209,8 +209,7 @@ def protected(
         progress("attacking", 0, 0)
     own = {holder(one, regions): one.name for one in sensitive}
     label = person_label(
-        game,
-        lambda belief: playbook.play(belief).by_state,
+        playbook,
         plain=plain,
         bound=planner.bound,
         names=own | names_of(regions, profile.stationary, own),

@@ -1,34 +1,33 @@
-"""The state of a live device is public but for true places, and refused unless a device wrote it."""
+"""The state of what follows a belief: one answer per step through anything, public but for true places, and sealed."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import logging
 import os
 import stat
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import invariant, rule, run_state_machine_as_test
 
 from hideseek import (
     Device,
     HideseekError,
-    LiveDevice,
-    MarkovProfile,
+    save_plan,
 )
 from hideseek.device import Answer
 from hideseek.errors import StateError
-from hideseek.planning import Mode
 from tests.support.devices import (
     GRID,
-    MOVES,
     OFF_THE_GRID,
     POINTS,
+    Day,
     assert_no_bit_can_be_flipped,
     assert_same_work,
-    before_seals,
+    assert_state_is_refused,
     book,
     resealed,
     told,
@@ -40,14 +39,89 @@ from tests.support.live_devices import (
     live,
     planned,
 )
+from tests.support.playbooks import book_of, playing
+from tests.support.processes import assert_all_expose_the_same
+
+# ---------------------------------------------------------------------------------------------- one output, one step
+
+NIGHT = 96  # steps of five minutes
+
+
+class BeliefDay(Day):
+    """Two devices on one state through anything; every new step on the map is answered, whatever was missed."""
+
+    made, scenario = staticmethod(live), "now"
+
+    def fresh(self):
+        return self.made(Path(self.folder.name) / "state", self.scenario)
+
+    def asking(self, device, point):
+        return device.expose(*point, at=when(self.now) + (when(1) - when(0)) / 3)
+
+    @rule(which=st.integers(0, 1), gap=st.sampled_from([1, 2, 3, 5, NIGHT, 10**5]), point=st.sampled_from(POINTS))
+    def ask_after_a_gap(self, which, gap, point):
+        self.now = gap + (self.now if self.last is None else self.last)
+        self.check(self.now, self.asking(self.devices[which], point))
+        assert self.last == self.now
+
+    @invariant()
+    def every_answer_is_counted_and_within_the_budget(self):
+        if getattr(self, "last", None) is not None:
+            label = self.devices[1].label()
+            assert label.accesses >= len(self.outputs)  # more where an answer was stored and not given
+            assert label.withheld == 0
+            assert label.worst_loss <= label.budget
+
+
+class PlaybookDay(BeliefDay):
+    """The same with a playbook."""
+
+    made = staticmethod(playing)
+
+
+class WayDay(PlaybookDay):
+    """The same where the true places of before are looked at, if they were recorded."""
+
+    scenario = "transition"
+
+
+@pytest.mark.parametrize("day", [BeliefDay, PlaybookDay, WayDay])
+def test_one_answer_a_step_through_gaps_retries_crashes_and_clocks(day):
+    run_state_machine_as_test(day, settings=settings(max_examples=25, stateful_step_count=25))
+
+
+ASK = """
+import sys
+from functools import partial
+from hideseek import LiveDevice, Playbook, PlaybookDevice, load_plan
+
+kind, rule, state, longitude = sys.argv[1:]
+opened = partial(LiveDevice, *load_plan(rule)) if kind == "live" else partial(PlaybookDevice, Playbook.load(rule))
+device = opened(state=state)
+for line in sys.stdin:
+    answer = device.expose(46.5, float(longitude), at=line.strip())
+    print(answer.status, answer.place, flush=True)
+"""
+
+
+@pytest.mark.parametrize("kind", ["live", "playbook"])
+def test_two_processes_agree_at_every_step(tmp_path, path, kind):
+    file = tmp_path / "rule"
+    if kind == "live":
+        save_plan(game_of(), planned("now"), path=file)
+    else:
+        book_of().save(file)
+    own = [(kind, file, path, longitude) for longitude in (6.5, 8.5)]
+    assert_all_expose_the_same(ASK, own, (when(step * step) for step in range(60)))
+
 
 # ------------------------------------------------------------------------------------------------------------ the state
 
 
-def test_the_state_holds_what_is_needed_and_is_for_its_owner_only(path):
+def test_the_state_holds_what_is_needed_and_is_for_its_owner_only(fresh, path):
     before = os.umask(0)
     try:
-        live(path, "transition").expose(*POINTS[1], at=when(0))
+        fresh(path, "transition").expose(*POINTS[1], at=when(0))
     finally:
         os.umask(before)
     assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {"state.json": 0o600}
@@ -57,25 +131,12 @@ def test_the_state_holds_what_is_needed_and_is_for_its_owner_only(path):
 
 
 @pytest.fixture
-def used(path):
+def used(fresh, path):
     """A state with everything in it."""
-    device = live(path, "long way")
+    device = fresh(path, "long way")
     for step in range(3):
         device.expose(*POINTS[1], at=when(step))
     return device
-
-
-def refuses(device, match):
-    """Nothing is exposed, nothing is changed, nothing is left behind."""
-    before = device.path.read_bytes()
-    for action in (device.label, *(lambda step=step: device.expose(*POINTS[0], at=when(step)) for step in range(4))):
-        with pytest.raises(StateError, match=match) as caught:
-            action()
-        assert device.path.name in str(caught.value)
-        assert "987654" not in str(caught.value)
-        assert caught.value.__suppress_context__ or caught.value.__context__ is None
-    assert device.path.read_bytes() == before
-    assert list(device.path.parent.iterdir()) == [device.path]
 
 
 def within(document, name, **changes):
@@ -136,13 +197,13 @@ def test_an_impossible_state_is_refused(used, change):
     document = told(used.path)
     change(document)
     used.path.write_text(resealed(json.dumps(document)))
-    refuses(used, "is damaged")
+    assert_state_is_refused(used, "is damaged")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"null", b"[]", b"\xff\xfe", b"[" * 10**5, b" " * (2**20 + 1)])
 def test_garbage_is_refused(used, content):
     used.path.write_bytes(content)
-    refuses(used, "is damaged|larger")
+    assert_state_is_refused(used, "is damaged|larger")
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e400", "1e308", "-1e-300"])
@@ -150,61 +211,34 @@ def test_a_belief_with_something_that_is_no_probability_is_refused(used, value):
     document = told(used.path)
     document["belief"][0] = "here"
     used.path.write_text(resealed(json.dumps(document).replace('"here"', value)))
-    refuses(used, "is damaged")
+    assert_state_is_refused(used, "is damaged")
 
 
 def test_a_state_of_another_version_is_refused(used):
     used.path.write_text(resealed(json.dumps(told(used.path) | {"hideseek_state": 3})))
-    refuses(used, "version 3")
+    assert_state_is_refused(used, "version 3")
 
 
-def test_no_bit_of_a_state_can_be_flipped(path):
-    device = live(path, "transition")
+def test_no_bit_of_a_state_can_be_flipped(fresh, path):
+    device = fresh(path, "transition")
     device.expose(*POINTS[1], at=when(0))
     assert_no_bit_can_be_flipped(path, device.label)
 
 
-def test_a_state_of_0_1_0_has_no_seal_and_gets_it_with_the_next_answer(used):
-    before_seals(used.path)
-    assert used.label().accesses == 3
-    used.expose(*POINTS[0], at=when(3))
-    assert told(used.path)["hideseek_state"] == 2
-    used.path.write_text(used.path.read_text().replace('"hideseek_state":2', '"hideseek_state":1'))
-    refuses(used, "is damaged")
-
-
-def test_a_state_of_another_plan_game_or_map_is_refused(path):
-    live(path).expose(*POINTS[0], at=when(0))
-    refuses(live(path, outlook="plain"), "another plan")
-    refuses(live(path, outlook="look-ahead"), "another plan")
-    refuses(live(path, budget=0.3), "another plan")
-    refuses(live(path, "transition"), "another plan")
-    planner = planned("now")
-    for other in (
-        dataclasses.replace(planner, mode=Mode.LEXICOGRAPHIC),
-        dataclasses.replace(planner, discount=0.5),
-        dataclasses.replace(planner, cuts=planner.cuts * 2),
-    ):
-        refuses(LiveDevice(game_of(), other, state=path), "another plan")
-    for regions, step in ((GRID, "10min"), (dataclasses.replace(GRID, south=45.0), "5min")):
-        profile = MarkovProfile.from_matrix(MOVES, regions, step=step)
-        refuses(LiveDevice(game_of(profile), planned("now"), state=path), "another plan")
-
-
-def test_a_codebooks_state_is_refused_and_left_alone(path):
+def test_a_codebooks_state_is_refused_and_left_alone(fresh, path):
     Device(book("past"), path).expose(*POINTS[0], at=when(0))
-    refuses(live(path), "another plan")
+    assert_state_is_refused(fresh(path), "another pla")
     path.unlink()
-    live(path).expose(*POINTS[0], at=when(0))
+    fresh(path).expose(*POINTS[0], at=when(0))
     with pytest.raises(StateError, match="another codebook"):
         Device(book("past"), path).expose(*POINTS[0], at=when(1))
 
 
 @given(data=st.data())
 @settings(max_examples=60)
-def test_a_flipped_byte_never_escapes_as_another_error(tmp_path_factory, data):
+def test_a_flipped_byte_never_escapes_as_another_error(fresh, tmp_path_factory, data):
     path = tmp_path_factory.mktemp("flip") / "state"
-    device = live(path, "transition")
+    device = fresh(path, "transition")
     device.expose(*POINTS[0], at=when(0))
     content = bytearray(path.read_bytes())
     content[data.draw(st.integers(0, 10**4)) % len(content)] = data.draw(st.integers(0, 255))
@@ -219,7 +253,7 @@ def test_a_flipped_byte_never_escapes_as_another_error(tmp_path_factory, data):
 # ----------------------------------------------------------------------------------------------------- nothing is told
 
 
-def test_coordinates_and_true_places_appear_nowhere(tmp_path, caplog, capfd, monkeypatch):
+def test_coordinates_and_true_places_appear_nowhere(fresh, tmp_path, caplog, capfd, monkeypatch):
     caplog.set_level(logging.DEBUG)
     folder, said = tmp_path / "device", []
     folder.mkdir()
@@ -234,7 +268,7 @@ def test_coordinates_and_true_places_appear_nowhere(tmp_path, caplog, capfd, mon
                 error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
     for name in LIVE_SCENARIOS:
-        device = live(folder / name, name)
+        device = fresh(folder / name, name)
         said.append(repr(device))
         for step in (0, 1, 2, 4, 30, 3):
             run(device.expose, latitude, longitude, at=when(step))
@@ -262,13 +296,13 @@ def test_coordinates_and_true_places_appear_nowhere(tmp_path, caplog, capfd, mon
 
 
 @pytest.mark.parametrize("name", ["now", "transition"])
-def test_the_same_is_done_on_and_off_the_map_and_at_what_cannot_be(tmp_path, words, name):
+def test_the_same_is_done_on_and_off_the_map_and_at_what_cannot_be(fresh, tmp_path, words, name):
     words[:] = [0] * 100
     points = [*GRID.centres.tolist(), *OFF_THE_GRID]  # from the first nobody goes to the third
-    assert_same_work(tmp_path, lambda path: live(path, name), points, ahead=False)
+    assert_same_work(tmp_path, lambda path: fresh(path, name), points, ahead=False)
 
 
-def test_an_answer_has_only_the_allowed_fields(path):
-    answer = live(path, floor=0.1).expose(*OFF_THE_GRID[0], at=when(0))
+def test_an_answer_has_only_the_allowed_fields(fresh, path):
+    answer = fresh(path, floor=0.1).expose(*OFF_THE_GRID[0], at=when(0))
     assert type(answer) is Answer
     assert type(answer.place) is int
