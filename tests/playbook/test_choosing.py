@@ -149,7 +149,7 @@ def test_tables_over_the_budget_are_mixed_with_the_best_one_within_it_too(seed):
     worth = [value(chooser, belief, table)[1] for table in tables]
     within_budget = [k for k in range(len(tables)) if lost[k] <= chooser.budget]
     assume(0 < len(within_budget) < len(tables))
-    best, found = max(within_budget, key=lambda k: worth[k]), value(chooser, belief, chooser.choose(belief))[1]
+    best, found = max(within_budget, key=lambda k: worth[k]), value(chooser, belief, chooser.best(belief))[1]
     for k in set(range(len(tables))) - {*within_budget}:
         share = (lost[k] - chooser.budget) / (lost[k] - lost[best])
         assert found >= value(chooser, belief, (1 - share) * tables[k] + share * tables[best])[1] - SINGLE

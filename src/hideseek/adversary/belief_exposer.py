@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import sparse
 
-from hideseek.adversary.guesses import likeliest_guesses
+from hideseek.adversary.guesses import likeliest_guesses, over_places
 from hideseek.adversary.naming import Naming, named, namings_of
 from hideseek.errors import broken_rule
-from hideseek.model.belief import gather, smoothed, updated
+from hideseek.model.belief import smoothed, updated
 from hideseek.model.belief_chain import BeliefChain
 from hideseek.model.profile import drawn
 from hideseek.planning.simulation import without_chance
@@ -132,10 +133,9 @@ def follow_beliefs(
         rule = f"steps >= {chain.every}, [access] or [walk, access]"
         raise broken_rule("waits", owner, rule, f"the shape {given.shape}")
     moves = {int(wait): moves_over(chain, int(wait)) for wait in np.unique(given)}
-    metric = np.zeros((chain.cost.shape[1],) * 2)  # where nobody ever is, no error counts
-    metric[:, chain.states[:, column]] = chain.error
+    guessed = over_places(chain, column)
     done = [
-        _Walk(chain, metric, choose, [moves[wait] for wait in own.tolist()], generator)
+        _Walk(chain, guessed, choose, [moves[wait] for wait in own.tolist()], generator)
         for own in np.broadcast_to(given, (walks, accesses))
     ]
     known = chain.ceiling_cut if column == chain.states.shape[1] - 1 else np.zeros(len(chain.states))
@@ -173,14 +173,14 @@ class _Walk:
     def __init__(
         self,
         chain: BeliefChain,
-        metric: FloatArray,
+        guessed: tuple[sparse.csr_array, FloatArray],
         choose: Choose,
         moves: list[FloatArray],
         generator: np.random.Generator,
     ) -> None:
-        self.chain, self.metric, self.moves = chain, metric, moves
-        places, current = chain.cost.shape[1], chain.states[:, -1]
-        self.places, self.error = gather(current, places), metric[:, current]
+        self.chain, self.moves = chain, moves
+        self.places, self.metric = guessed
+        places, self.error = len(self.metric), self.metric[:, chain.states[:, -1]]
         self.errors, self.losses = list[float](), list[float]()
         self.named = np.zeros((3, places))
         before, after, likely = list[FloatArray](), list[FloatArray](), list[FloatArray]()

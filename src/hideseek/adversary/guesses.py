@@ -33,12 +33,15 @@ def likeliest_guesses(d_p: FloatArray, belief: FloatArray) -> IntArray:
     return np.asarray(best_of(d_p, belief)[1].argmax(axis=-2))
 
 
-def over_places(chain: BeliefChain) -> tuple[sparse.csr_array, FloatArray]:
-    """What adds up a belief over states to one over places, [place, state]; the error of a guess, [guess, place]."""
-    current, places = chain.states[:, -1], chain.cost.shape[1]
+def over_places(chain: BeliefChain, protected: int = -1) -> tuple[sparse.csr_array, FloatArray]:
+    """What adds up a belief to one over current places, [place, state]; the error of a guess, [guess, place].
+
+    ``protected`` is the column of the states that the errors are about.
+    """
+    places = chain.cost.shape[1]
     metric = np.zeros((len(chain.error), places))
-    metric[:, current] = chain.error  # where nobody ever is, no error counts
-    return gather(current, places), metric
+    metric[:, chain.states[:, protected]] = chain.error  # where nobody ever is, no error counts
+    return gather(chain.states[:, -1], places), metric
 
 
 @dataclass(frozen=True, eq=False)
