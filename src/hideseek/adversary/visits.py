@@ -57,9 +57,7 @@ def named_on_visits(
         for _ in range(length):
             walk.append(int(drawn(back[walk[-1]], generator)))
         rates.append(named_at_the_end(game, choose, walk[::-1], generator))
-    rate = Estimate.mean_of(np.array(rates))
-    low, high = np.clip(rate.interval, 0.0, 1.0).tolist()
-    return Estimate(float(rate), (low, high))
+    return rate_of(np.array(rates))
 
 
 def named_at_the_end(game: BeliefGame, choose: Choose, walk: list[int], generator: np.random.Generator) -> float:
@@ -73,3 +71,14 @@ def named_at_the_end(game: BeliefGame, choose: Choose, walk: list[int], generato
     by_place: FloatArray = gather(places, game.profile.places) @ (belief[:, None] * table)
     guess = likeliest_guesses(game.error[:, np.unique(places, return_index=True)[1]], by_place)
     return float(table[walk[-1]][guess == places[walk[-1]]].sum())
+
+
+def rate_of(shares: FloatArray) -> Estimate:
+    """The mean of shares, with its interval.
+
+    >>> rate_of(np.array([0.0, 1.0])).interval
+    (0.0, 1.0)
+    """
+    rate = Estimate.mean_of(shares)
+    low, high = np.clip(rate.interval, 0.0, 1.0).tolist()
+    return Estimate(float(rate), (low, high))

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from hideseek.adversary.person_label import PersonLabel, person_label
-from hideseek.designing.playbook_maker import make_playbook
+from hideseek.adversary.person_label import PersonLabel
 from hideseek.errors import broken_rule
 from hideseek.experiments.exposed_day import ExposedDay, exposed_day
+from hideseek.experiments.protection_budgets import Person, made_beside
 from hideseek.metrics.of_places import distance, squared
 from hideseek.metrics.sensitive_places import SensitivePlace, held, sensitive_place, sensitive_to
 from hideseek.model.markov import MarkovProfile
@@ -25,7 +25,6 @@ from hideseek.model.regions import Regions
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.plan_file import save_plan
 from hideseek.planning.planner import Planner
-from hideseek.planning.training import plan
 from hideseek.playbook.playbook import Playbook
 from hideseek.storage.profile_file import save_profile
 from hideseek.traces.table import check_traces
@@ -36,6 +35,7 @@ from hideseek.util.display import html_table
 from hideseek.util.private_files import UNFINISHED, sync_folder, write_privately
 from hideseek.util.progress import Advance
 from hideseek.util.units import amount
+from hideseek.util.workers import worker_count
 
 PROFILE, PLAN, PLAYBOOK, REPORT = "profile.json", "me.plan", "me.playbook", "report.html"
 WRITTEN = (PROFILE, PLAN, REPORT, PLAYBOOK)  # in this order: what a device opens comes last
@@ -50,7 +50,8 @@ SETTLED = 0.05  # the total variation from the long-run distribution at which a 
 class Protection:
     """A person's ``profile``, ``game``, ``planner`` and ``playbook``; the ``label`` says what they are worth.
 
-    ``day`` is one of the person's days as an app would see it. :func:`protect` makes it.
+    ``others`` are labels of quick drafts at other budgets, the smallest first. ``day`` is a day of the person as
+    an app would see it. :func:`protect` makes it.
     """
 
     profile: MarkovProfile
@@ -58,6 +59,7 @@ class Protection:
     planner: Planner
     playbook: Playbook
     label: PersonLabel
+    others: tuple[PersonLabel, ...]
     day: ExposedDay
 
     @property
@@ -124,6 +126,7 @@ def protect(
     timezone: str | None = None,
     out: str | os.PathLike[str] | None = None,
     seed: int = 0,
+    workers: int | None = None,
     progress: Advance | None = None,
 ) -> Protection:
     """Protect a person: find the places, learn the habits, plan, make the playbook of a device, and attack it.
@@ -142,8 +145,8 @@ def protect(
         Such as "clinic=46.52,6.63": errors of the adversary there count for more.
     timezone, out : str, path, optional
         The IANA name of the person's time zone, by default that of the data; a folder for :meth:`Protection.save`.
-    seed, progress : optional
-        Of all random walks; called with what is being done, how much is done, and of how much (0: not known).
+    seed, workers, progress : optional
+        Of all random walks; processes (default: one per core); called with what is done, how much, and of how much.
 
     Returns
     -------
@@ -165,11 +168,12 @@ def protect(
     True
     """
     table, areas = one_person(traces), [sensitive_place(one) if isinstance(one, str) else one for one in sensitive]
+    count = worker_count(workers, "protect")
     if out is not None:
         own_folder(out)
     if profile is None:
         profile = MarkovProfile.fit(table, places_of(table, timezone=timezone, sensitive=areas))
-    made = protected(table, profile, budget, areas, timezone, seed, progress)
+    made = protected(table, profile, budget, areas, timezone, seed, count, progress)
     if out is not None:
         made.save(out)
     return made
@@ -191,6 +195,7 @@ def protected(
     sensitive: Sequence[SensitivePlace],
     timezone: str | None,
     seed: int,
+    workers: int,
     progress: Advance | None,
 ) -> Protection:
     """Plan, make the playbook, attack it, and live a day with it."""
@@ -203,22 +208,11 @@ def protected(
     plain = BeliefGame.of(profile, privacy=metres, quality=loss, budget=budget)
     weighted = sensitive_to(metres, regions, places=sensitive)
     game = BeliefGame.of(profile, privacy=weighted, quality=loss, budget=plain.budget)
-    planner = plan(game, seed=seed, progress=progress)
-    playbook = make_playbook(game, planner, seed=seed, progress=progress)
-    if progress is not None:
-        progress("attacking", 0, 0)
     own = {holder(one, regions): one.name for one in sensitive}
-    label = person_label(
-        game,
-        lambda belief: playbook.play(belief).by_state,
-        plain=plain,
-        bound=planner.bound,
-        names=own | names_of(regions, profile.stationary, own),
-        sensitive=own,
-        seed=seed,
-    )
-    day = exposed_day(traces, plain, playbook, zone=zone, sensitive=own, seed=seed)
-    return Protection(profile, game, planner, playbook, label, day)
+    names = own | names_of(regions, profile.stationary, own)
+    made, others = made_beside(Person(game, plain, names, own, seed), workers, progress)
+    day = exposed_day(traces, plain, made.playbook, zone=zone, sensitive=own, seed=seed)
+    return Protection(profile, game, made.planner, made.playbook, made.label, others, day)
 
 
 def holder(one: SensitivePlace, regions: Regions) -> int:
