@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -159,22 +158,19 @@ def protect(
     --------
     >>> import hideseek as hs
     >>> traces = hs.synthetic_city(people=1, days=3)
-    >>> grid = hs.Grid.covering(traces, rows=2, columns=2)
-    >>> me = protect(traces, profile=hs.MarkovProfile.fit(traces, grid), budget="300m", out="me")
+    >>> profile = hs.MarkovProfile.fit(traces, hs.Grid.covering(traces, rows=2, columns=2))
+    >>> me = protect(traces, profile=profile, budget="300m", out="me")
     >>> 0 == me.label.truth < me.label.error <= me.label.nothing
     True
     """
     table, areas = one_person(traces), [sensitive_place(one) if isinstance(one, str) else one for one in sensitive]
-    count = worker_count(workers, "protect")
-    if out is not None:
-        own_folder(out)
+    folder, count = None if out is None else own_folder(out), worker_count(workers, "protect")
     if profile is None:
         profile = MarkovProfile.fit(table, places_of(table, timezone=timezone, sensitive=areas))
-    if out is not None:
-        refuse_other_person(Path(out), user_of(table), profile)
+    refuse_other_person(folder, user_of(table), profile)
     made = protected(table, profile, budget, areas, timezone, seed, count, progress)
-    if out is not None:
-        made.save(out)
+    if folder is not None:
+        made.save(folder)
     return made
 
 

@@ -47,10 +47,10 @@ def own_folder(folder: str | os.PathLike[str]) -> Path:
     return path
 
 
-def refuse_other_person(folder: Path, user: str, profile: MarkovProfile) -> None:
+def refuse_other_person(folder: Path | None, user: str, profile: MarkovProfile) -> None:
     """Refuse a folder that was written for somebody with another name who lives elsewhere."""
-    before = written_for(folder)
-    if before is None or before == user:
+    before = None if folder is None else written_for(folder)
+    if folder is None or before is None or before == user:
         return
     try:
         theirs = load_profile(folder / PROFILE)
