@@ -97,8 +97,8 @@ def test_inspect_explains_what_protect_prints_and_writes(run, traces, tmp_path):
         assert told["kind"] == "protection of a person"
         assert told["label"] == json.loads(printed)["label"]
         words = run("inspect", name)[1]
-        assert "hospital (sensitive)" in words
-        assert "your budget" in words
+        assert "hospital" in words
+        assert "At other budgets, in drafts" in words
         assert "Keep it private" in words
     assert json.loads(run("inspect", "me", "--json")[1])["of_other_runs"] == []
     (tmp_path / "me" / "me.plan").write_bytes(b"another")
