@@ -87,7 +87,7 @@ def test_a_protection_says_for_whom_its_bound_holds():
     told = [section.text for section in expert_sections(made)]
     assert EVERY in told[-1]
     assert "For a codebook only the ceiling holds." in told[-1]
-    assert EVERY in person_facts(made)["bound_holds_for"]
+    assert EVERY in person_facts(made.label)["bound_holds_for"]
 
 
 @pytest.mark.parametrize("path", ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])

@@ -8,7 +8,7 @@ from scipy.stats import t
 
 from hideseek import MarkovProfile, Mechanism, ParameterError, Scenario, design
 from hideseek.adversary.hidden_markov import Run
-from hideseek.adversary.naming import namings
+from hideseek.adversary.naming import namings, share_of
 
 MOVES = np.array([[0.85, 0.1, 0.05], [0.3, 0.6, 0.1], [0.1, 0.3, 0.6]])
 PROFILE = MarkovProfile.from_matrix(MOVES)
@@ -30,6 +30,14 @@ def test_the_truth_names_every_place_and_only_when_the_person_is_there():
 def test_where_nothing_is_revealed_the_usual_place_is_named_always():
     for accesses in (4, 30):
         assert rates(np.full((3, 3), 1 / 3), accesses) == ([1, 0, 0], [1, 0, 0])
+
+
+def test_where_all_walks_agree_the_interval_is_the_rate_but_for_rounding():
+    generator = np.random.default_rng(0)
+    for share, whole in generator.random((200, 2)):
+        rate = share_of(np.full(20, share * whole), np.full(20, whole), None)
+        assert rate.interval == pytest.approx((share, share), abs=1e-12)
+        assert rate == pytest.approx(share, abs=1e-12)
 
 
 def test_rates_are_those_of_draws_against_a_filter_of_its_own():

@@ -9,12 +9,16 @@ import pytest
 
 from hideseek import Playbook, synthetic_city
 from hideseek.experiments.demo import demo_person
-from hideseek.experiments.protection import WRITTEN
+from hideseek.experiments.protection_folder import WRITTEN
 from tests.support.two_people import TRACES
 
 SMALL = ("--user", "person-001", "--grid", "2x2", "--budget", "1km")
 CENTRE = TRACES[TRACES["user_id"] == "person-001"][["latitude", "longitude"]].median()
 HOSPITAL = f"hospital={CENTRE['latitude']},{CENTRE['longitude']}:5@50m"
+
+
+def stopped(*_, **__):
+    raise KeyboardInterrupt
 
 
 def test_protect_writes_private_files_and_says_it_in_five_sentences(run, traces, tmp_path):
@@ -57,6 +61,65 @@ def test_run_again_it_says_what_becomes_of_the_device_s_state(run, traces, tmp_p
     assert status == 0, err
     assert "replace those of an earlier run" in err
     assert "me.state belongs to the old playbook. Delete it, and let the device be silent for " in err
+
+
+def test_a_narrow_budget_is_told_before_the_long_work(run, traces, monkeypatch):
+    monkeypatch.setattr("hideseek.experiments.protection.protect", stopped)
+    err = run("protect", traces, *SMALL[:-1], "1m")[2]
+    assert "warning:" in err.split("note:")[-1], err
+
+
+def test_another_name_and_files_of_two_runs_are_told_before_the_work(run, traces, tmp_path, monkeypatch):
+    run("protect", traces, *SMALL)
+    (tmp_path / "me" / "report.html").write_text("of another run")
+    about = json.loads((tmp_path / "me" / "protection.json").read_text())
+    (tmp_path / "me" / "protection.json").write_text(json.dumps(about | {"user": "ann"}))
+    monkeypatch.setattr("hideseek.experiments.protection.protected", stopped)
+    err = " ".join(run("protect", traces, "--user", "person-001", "--grid", "2x2", "--budget", "1m")[2].split())
+    assert "were made for ann, and these traces are of person-001" in err
+    assert "give another --out" in err
+    assert "report.html in me is not of the run that finished there last" in err
+
+
+def test_no_folder_remains_where_the_data_cannot_be_read(run, tmp_path):
+    assert run("protect", "nowhere.csv")[0] != 0
+    assert not (tmp_path / "me").exists()
+
+
+def test_inspect_explains_what_protect_prints_and_writes(run, traces, tmp_path):
+    status, printed, err = run("protect", traces, *SMALL, "--sensitive", HOSPITAL, "--json")
+    assert status == 0, err
+    (tmp_path / "printed.json").write_text(printed)
+    for name in ("printed.json", "me/protection.json", "me"):
+        status, out, err = run("inspect", name, "--json")
+        assert status == 0, err
+        told = json.loads(out)
+        assert told["kind"] == "protection of a person"
+        assert told["label"] == json.loads(printed)["label"]
+        words = run("inspect", name)[1]
+        assert "hospital" in words
+        assert "At other budgets, in drafts" in words
+        assert "Keep it private" in words
+    assert json.loads(run("inspect", "me", "--json")[1])["of_other_runs"] == []
+    (tmp_path / "me" / "me.plan").write_bytes(b"another")
+    assert "me.plan is not of the run that finished last" in run("inspect", "me")[1]
+    for broken in ({}, {"label": 3}, {"label": {"places": [{}]}}):
+        (tmp_path / "printed.json").write_text(json.dumps({"hideseek_protection": 1} | broken))
+        status, out, err = run("inspect", "printed.json")
+        assert (status, out) == (2, "")
+        assert "tells no protection of a person" in " ".join(err.split())
+
+
+def test_inspect_explains_what_evaluate_prints_about_a_playbook(run, traces, tmp_path):
+    run("protect", traces, *SMALL)
+    printed = run("evaluate", "me/me.playbook", "--accesses", 5, "--walks", 2, "--json")[1]
+    (tmp_path / "label.json").write_text(printed)
+    told = json.loads(run("inspect", "label.json", "--json")[1])
+    assert told["kind"] == "label of a playbook"
+    assert told["filter"] == json.loads(printed)["filter"]
+    words = run("inspect", "label.json")[1].split("On average over")[1]
+    shown = run("evaluate", "me/me.playbook", "--accesses", 5, "--walks", 2)[1].split("On average over")[1]
+    assert shown.split("Kept")[0].split() == words.split("Keep")[0].split()
 
 
 def test_a_folder_of_others_is_refused_before_anything_is_read(run, tmp_path):

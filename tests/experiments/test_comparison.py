@@ -20,7 +20,7 @@ from hideseek.adversary.through_time import Adversary, estimates
 from hideseek.baselines import RIVALS
 from hideseek.baselines.plain import coin
 from hideseek.baselines.rival import Rival, Setting
-from hideseek.errors import CertificateError
+from hideseek.errors import BudgetError, CertificateError
 from hideseek.experiments.comparison import compare
 from hideseek.experiments.comparison_measure import ENDS, OURS, Measure, calibrated
 from hideseek.experiments.comparison_pages import facts_of, in_short, loss_words, table_of, write_pages
@@ -177,6 +177,16 @@ def test_what_cannot_be_compared_is_refused(wrong, match):
     given = {"profile": PROFILE, "privacy": METRES, "quality": METRES, "budget": 100.0, "rivals": (), "workers": 1}
     with pytest.raises(ParameterError, match=match):
         compare(**(given | wrong))
+
+
+@pytest.mark.parametrize(
+    ("least", "budget", "owner"), [(1.0, 0.5, "compare"), (0.0, 0.5, "Game"), (0.0, 0.2, "compare")]
+)
+def test_a_budget_that_nobody_keeps_is_refused_by_name(least, budget, owner):
+    profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
+    quality = np.array([[least, 2.0], [2.0, 1.0]])  # at the second place every release costs 1 or more
+    with pytest.raises(BudgetError, match=rf"'budget' parameter of {owner} must be at least .* Got {budget} .* Raise"):
+        compare(profile, privacy=1 - np.eye(2), quality=quality, budget=budget, rivals=(), accesses=3, workers=1)
 
 
 @pytest.mark.parametrize("adversary", ["window", "filter", "smoother"])

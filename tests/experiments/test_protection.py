@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 import stat
+from contextlib import nullcontext
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +24,11 @@ from hideseek import (
     protect,
     synthetic_city,
 )
-from hideseek.errors import OutputError
+from hideseek.errors import OutputError, TraceError
 from hideseek.experiments import protection
-from hideseek.experiments.protection import WRITTEN, holder, names_of
+from hideseek.experiments.protection import holder, names_of
+from hideseek.experiments.protection_folder import WRITTEN, of_other_runs, refuse_other_person
+from hideseek.experiments.protection_words import label_from
 from hideseek.metrics import SensitivePlace
 from hideseek.model import distances
 
@@ -34,7 +39,7 @@ CLINIC = SensitivePlace("the <b>clinic</b>", *PROFILE.regions.centres[2].tolist(
 
 @pytest.fixture(scope="module")
 def made():
-    return protect(TRACES, profile=PROFILE, budget="1km", sensitive=[CLINIC])
+    return protect(TRACES, profile=PROFILE, budget="1km", sensitive=[CLINIC], workers=1)
 
 
 def modes(folder):
@@ -46,7 +51,7 @@ def contents(folder):
 
 
 def test_places_are_found_and_learned_where_no_profile_is_given():
-    found = protect(synthetic_city(people=1, days=1), budget="50%")
+    found = protect(synthetic_city(people=1, days=1), budget="50%", workers=1)
     assert {"home"} <= {place.name for place in found.label.places}
     assert not any(name.startswith("cell") for name in (place.name for place in found.label.places))
 
@@ -90,6 +95,65 @@ def test_files_are_replaced_all_or_none(made, tmp_path, monkeypatch):
     with pytest.raises(OutputError, match="No space left"):
         made.save(tmp_path)
     assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("done", range(len(WRITTEN) + 1))
+def test_files_of_two_runs_are_told_by_their_checksums(made, tmp_path, monkeypatch, done):
+    made.save(tmp_path)
+    for name in WRITTEN[:-1]:  # by an earlier run, whose document comes with them
+        (tmp_path / name).write_bytes(name.encode())
+    about = json.loads((tmp_path / "protection.json").read_text())
+    about["sha256"] = {name: sha256(name.encode()).hexdigest() for name in WRITTEN[:-1]}
+    (tmp_path / "protection.json").write_text(json.dumps(about))
+    assert of_other_runs(tmp_path) == []
+    replace, left = Path.replace, iter(range(done))
+
+    def killed(self, target):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt) if done < len(WRITTEN) else nullcontext():
+        made.save(tmp_path)
+    assert of_other_runs(tmp_path) == ([] if done == len(WRITTEN) else list(WRITTEN[:done]))
+
+
+def test_a_folder_of_somebody_who_lives_elsewhere_is_refused(made, tmp_path, monkeypatch):
+    made.save(tmp_path)
+    monkeypatch.setattr(protection, "protected", lambda *_: pytest.fail("worked"))
+    east = TRACES.assign(longitude=TRACES["longitude"] + 1)
+    profile = MarkovProfile.fit(east, Grid.covering(east, rows=2, columns=2))
+    renamed = east.assign(user_id="bob")
+    with pytest.raises(ParameterError, match=r"for person-000, where the traces are of bob .* Give another folder"):
+        protect(renamed, profile=profile, out=tmp_path)
+    assert json.loads((tmp_path / "protection.json").read_text())["user"] == "person-000"
+
+
+@pytest.mark.parametrize(("user", "moved"), [("person-000", 1.0), ("Timeline-2", 0.0)])
+def test_who_moves_house_or_renames_a_file_stays_the_same_person(made, tmp_path, user, moved):
+    made.save(tmp_path)
+    new = TRACES.assign(longitude=TRACES["longitude"] + moved, user_id=user)
+    profile = MarkovProfile.fit(new, Grid.covering(new, rows=2, columns=2))
+    refuse_other_person(tmp_path, user, profile)
+
+
+def test_a_folder_is_not_made_before_there_is_something_to_write(tmp_path, monkeypatch):
+    def fails(*_):
+        raise TraceError("nothing to see")
+
+    monkeypatch.setattr(protection, "protected", fails)
+    with pytest.raises(TraceError):
+        protect(TRACES, profile=PROFILE, out=tmp_path / "a" / "me")
+    assert not (tmp_path / "a").exists()
+
+
+def test_the_label_in_the_folder_is_the_label(made, tmp_path):
+    made.save(tmp_path)
+    about = json.loads((tmp_path / "protection.json").read_text())
+    assert label_from(about["label"]) == made.label
+    assert tuple(map(label_from, about["drafts_at_other_budgets"])) == made.others
+    assert about["playbook"] == made.playbook.sha256
 
 
 @pytest.mark.parametrize("name", ["letters.txt", "my-profile.json", ".hidden"])
@@ -158,7 +222,7 @@ def test_the_report_goes_from_a_day_to_what_is_proved_and_stands_alone(made):
     page = made.report
     headings = re.findall(r"<h2>(.*?)</h2>", page)
     assert headings[0].startswith("A day")
-    assert [heading.split()[0] for heading in headings[1:]] == ["How", "How", "For", "What"]
+    assert [heading.split()[0] for heading in headings[1:]] == ["What", "How", "How", "For", "What"]
     assert "<b>clinic" not in page
     assert "&lt;b&gt;clinic&lt;/b&gt;" in page
     assert not re.search(r"(src|href)=|https?:|@import|url\(", page)

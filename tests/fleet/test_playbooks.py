@@ -92,6 +92,11 @@ def test_hit_rates_are_told_of_places_with_a_name_and_of_sensitive_ones(same):
     assert rate.share == pytest.approx(profile.stationary[clinic], abs=0.05)
     assert rate.there == pytest.approx(other.there, abs=0.1)
     assert rate.elsewhere == pytest.approx(other.elsewhere, abs=0.1)
+    for name in ("there", "elsewhere"):  # three standard errors of both
+        low, high = getattr(rate, f"{name}_low"), getattr(rate, f"{name}_high")
+        assert 0 <= low < getattr(rate, name) < high <= 1
+        wide = high - low + np.ptp(getattr(other, name).interval)
+        assert abs(getattr(rate, name) - getattr(other, name)) < 3 / 4 * wide
     named = Job(places=Places(*centres.T, names=tuple("abcd"[: len(centres)])), privacy=("euclid",), quality="hamming")
     ((row, _),) = protect("person-000", ONE, named)
     assert "".join(rate.place for rate in row.hit_rates) == "abcd"[: len(centres)]
@@ -130,6 +135,7 @@ def test_a_folder_holds_plans_playbooks_and_a_table_with_both(city, tmp_path):
     (rate,) = labels.loc["person-000", "hit_rates"]
     assert rate["place"] == "home"
     assert 0 < rate["elsewhere"] < rate["there"] <= 1
+    assert rate["there_low"] <= rate["there"] <= rate["there_high"]
     assert run_fleet(city, tmp_path / "out", job=job, workers=1).reused == 4
     (tmp_path / "out" / labels["plan"].iloc[0]).unlink()
     assert run_fleet(city, tmp_path / "out", job=job, workers=1).reused == 3

@@ -29,7 +29,9 @@ from hideseek.fleet.folder import Folder
 from hideseek.fleet.job import FleetRow
 from tests.support.fleets import CITY, JOB, WORDS, Slow, assert_same, dies_always, dies_once, labels_of
 
-RATE = {"place": "string", "share": "double", "there": "double", "elsewhere": "double"}
+RATE = {"place": "string"} | dict.fromkeys(
+    ("share", *(f"{rate}{end}" for rate in ("there", "elsewhere") for end in ("", "_low", "_high"))), "double"
+)
 
 
 def test_the_columns_are_these_whatever_the_users(undisturbed):

@@ -79,7 +79,7 @@ def namings_of(counts: FloatArray, weights: FloatArray | None) -> tuple[Naming, 
 def share_of(part: FloatArray, whole: FloatArray, weights: FloatArray | None) -> Estimate:
     """The mean of the part over that of the whole, from both on each walk; 0 where there is no whole.
 
-    The interval is that of part - share * whole, which has the mean 0.
+    The interval is that of part - share * whole, which has the mean 0 but for rounding.
     """
     size = float(np.average(whole, weights=weights))
     if not size > 0:
@@ -87,5 +87,6 @@ def share_of(part: FloatArray, whole: FloatArray, weights: FloatArray | None) ->
     share = min(float(np.average(part, weights=weights)) / size, 1.0)
     if weights is not None:
         return Estimate(share)
-    off = Estimate.mean_of(part - share * whole).interval[1] / size
+    low, high = Estimate.mean_of(part - share * whole).interval
+    off = (high - low) / 2 / size
     return Estimate(share, (max(share - off, 0.0), min(share + off, 1.0)))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from hideseek.adversary.belief_exposer import BeliefPolicy, follow_beliefs
+import numpy as np
+
+from hideseek.adversary.belief_exposer import BeliefPolicy, Choose, follow_beliefs
 from hideseek.adversary.label import share
 from hideseek.adversary.naming import Naming
 from hideseek.adversary.playbook_label import extremes_of
-from hideseek.adversary.visits import named_on_visits
+from hideseek.adversary.visits import named_on_visits, rate_of
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.playbook.playbook import Playbook
+from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.estimates import Estimate
 
 ACCESSES, WALKS = 144, 30  # half a day of steps of five minutes, and how often it is lived
@@ -38,7 +41,8 @@ class PersonLabel:
     """What a person's protection is worth, against an adversary who remembers every release.
 
     ``places`` says it by place. ``error`` is the adversary's expected error, between that
-    with the ``truth`` exposed and that with ``nothing`` exposed, in ``unit``. For experts: the ``weighted`` error, in
+    with the ``truth`` exposed and that with ``nothing`` exposed, in ``unit``; ``told`` is how often the true place is
+    released. For experts: the ``weighted`` error, in
     which sensitive places count for more and which the plan maximises; ``kept``, its share of the ``ceiling``; the
     ``bound``, which no mechanism that keeps the budget given every release exceeds in the long run; the error of the
     ``smoother``, who also knows later releases; and the mean and the largest expected loss given every release.
@@ -49,6 +53,7 @@ class PersonLabel:
     nothing: float
     truth: float
     unit: str
+    told: Estimate
     weighted: Estimate
     weighted_unit: str
     kept: Estimate
@@ -95,7 +100,11 @@ def person_label(
     """
     # the second attack and the visits meet beliefs of the first
     tables = BeliefPolicy(plain, lambda belief: playbook.play(belief).by_state).table
-    found, aimed = (follow_beliefs(one, tables, accesses=accesses, walks=walks, seed=seed) for one in (plain, playbook))
+    told = Told(plain.states[:, -1], tables)
+    found, aimed = (
+        follow_beliefs(one, choice, accesses=accesses, walks=walks, seed=seed)
+        for one, choice in ((plain, told), (playbook, tables))
+    )
     protected = list(found.namings)
     for place in sensitive:
         there = named_on_visits(plain, tables, place, accesses=accesses, visits=visits, seed=seed)
@@ -107,8 +116,24 @@ def person_label(
             for place, name in names.items()
         ),
         error=found.filter, nothing=nothing.error, truth=truth.error, unit=plain.privacy.unit,
+        told=rate_of(np.reshape(told.shares, (walks, accesses)).mean(axis=1)),
         weighted=aimed.filter, weighted_unit=playbook.privacy.unit, kept=share(aimed.filter, playbook.most),
         ceiling=playbook.most, bound=min(bound, playbook.most), smoother=found.smoother,
         quality_loss=found.quality_loss, worst_loss=found.worst_loss,
         budget=playbook.budget, loss_unit=playbook.quality.unit, accesses=accesses, walks=walks,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Told:
+    """A choice of tables; counts how likely each one that is asked for releases the true place."""
+
+    place: IntArray  # of each state
+    choose: Choose
+    shares: list[float] = field(default_factory=list)
+
+    def __call__(self, belief: FloatArray) -> FloatArray:
+        """The table at a belief: asked for once per access, walk after walk."""
+        table = self.choose(belief)
+        self.shares.append(float(belief @ table[np.arange(len(table)), self.place]))
+        return table

@@ -13,6 +13,7 @@ from hideseek.adversary.guesses import likeliest_guesses, over_places
 from hideseek.model.belief import updated
 from hideseek.model.profile import drawn
 from hideseek.planning.belief_game import BeliefGame
+from hideseek.util.arrays import FloatArray
 from hideseek.util.estimates import Estimate
 
 
@@ -56,9 +57,7 @@ def named_on_visits(
         for _ in range(length):
             walk.append(int(drawn(back[walk[-1]], generator)))
         rates.append(named_at_the_end(game, choose, walk[::-1], generator))
-    rate = Estimate.mean_of(np.array(rates))
-    low, high = np.clip(rate.interval, 0.0, 1.0).tolist()
-    return Estimate(float(rate), (low, high))
+    return rate_of(np.array(rates))
 
 
 def named_at_the_end(game: BeliefGame, choose: Choose, walk: list[int], generator: np.random.Generator) -> float:
@@ -71,3 +70,14 @@ def named_at_the_end(game: BeliefGame, choose: Choose, walk: list[int], generato
     table, (places, metric) = choose(belief), over_places(game)
     guess = likeliest_guesses(metric, places @ (belief[:, None] * table))
     return float(table[walk[-1]][guess == game.states[walk[-1], -1]].sum())
+
+
+def rate_of(shares: FloatArray) -> Estimate:
+    """The mean of shares, with its interval.
+
+    >>> rate_of(np.array([0.0, 1.0])).interval
+    (0.0, 1.0)
+    """
+    rate = Estimate.mean_of(shares)
+    low, high = np.clip(rate.interval, 0.0, 1.0).tolist()
+    return Estimate(float(rate), (low, high))

@@ -24,20 +24,25 @@ from hideseek.cli.descriptions import (
     stage_rows,
 )
 from hideseek.cli.inputs import read_label
-from hideseek.cli.playbook_words import playbook_facts, playbook_words
+from hideseek.cli.playbook_words import label_from, label_rows, naming_rows, playbook_facts, playbook_words
 from hideseek.cli.terminal import print_table, say
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.deployed_run import verify
 from hideseek.device.step_device import unsealed
 from hideseek.errors import StateError, TraceError
+from hideseek.experiments.protection_folder import of_other_runs
+from hideseek.experiments.protection_slider import slider_of
+from hideseek.experiments.protection_words import error_table, naming_table
+from hideseek.experiments.protection_words import label_from as person_label_from
 from hideseek.experiments.wording import label_table
 from hideseek.planning.plan_file import load_plan
 from hideseek.playbook.playbook import Playbook
-from hideseek.storage.kinds import FLEET, HEAD, LABELS, Kind, kind_of
+from hideseek.storage.kinds import FLEET, HEAD, LABELS, PROTECTION, Kind, kind_of
 from hideseek.storage.profile_file import load_profile
 from hideseek.util.private_files import read_plain_file
 from hideseek.util.progress import bar
 
+BROKEN = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError)  # of facts that are none
 LARGEST = 16 * 2**20  # bytes of a state or of the job of a fleet
 TITLE = re.compile(rb"<title>(.*?)</title>", re.DOTALL)
 TABLES = {
@@ -97,6 +102,44 @@ def a_label(kind: Kind, path: Path) -> Inspected:
     table = label_table(label, label.unit)
     title = f"{path.name}, a label: on average over {label.accesses} accesses"
     return Inspected(kind, label_facts(label), ((title, table.header, table.rows),), private="")
+
+
+def a_playbook_label(kind: Kind, path: Path) -> Inspected:
+    """The label of a playbook, as evaluate or design wrote it."""
+    whole = document_of(path, kind)
+    try:
+        facts = whole.get("label", whole)
+        label, names = label_from(facts), [place["name"] for place in facts["namings"]]
+        rows = label_rows(label, str(facts["unit"]))
+    except BROKEN:
+        raise TraceError(f"{path} is damaged: it tells no {kind}.") from None
+    often = f"{path.name}, a {kind}: how often an adversary who remembers every release names a place, in %"
+    average = f"On average over {label.accesses} accesses of {label.walks} walks"
+    return Inspected(kind, whole, ((often, *naming_rows(label, names)), (average, *rows)))
+
+
+def a_protection(kind: Kind, path: Path) -> Inspected:
+    """What protect achieved for a person: what it printed, or the folder that it wrote."""
+    whole = document_of(path / PROTECTION if path.is_dir() else path, kind)
+    try:
+        label, others = person_label_from(whole["label"]), map(person_label_from, whole["drafts_at_other_budgets"])
+        user, budgets = str(whole["user"]), slider_of(label, list(others))[1]
+    except BROKEN:
+        raise TraceError(f"{path} is damaged: it tells no {kind}.") from None
+    title = f"{path.name}, the protection of {user}: how often the adversary names your places"
+    tables = {title: naming_table(label), "How far off": error_table(label), "At other budgets, in drafts": budgets}
+    mixed = of_other_runs(path) if path.is_dir() else []
+    told = tuple(f"{name} is not of the run that finished last: run protect again." for name in mixed)
+    facts = whole | ({"of_other_runs": mixed} if path.is_dir() else {})
+    return Inspected(kind, facts, tuple((name, one.header, one.rows) for name, one in tables.items()), told)
+
+
+def document_of(path: Path, kind: Kind) -> dict[str, Any]:
+    """A document of ours."""
+    try:
+        return msgspec.json.decode(read_plain_file(path, LARGEST), type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError):
+        raise TraceError(f"{path} is damaged: it tells no {kind}.") from None
 
 
 def a_codebook(kind: Kind, path: Path) -> Inspected:
@@ -246,6 +289,8 @@ EXPLAINED: dict[Kind, Callable[[Kind, Path], Inspected]] = {
     Kind.LABELS: some_labels,
     Kind.MARK: a_mark,
     Kind.LABEL: a_label,
+    Kind.PLAYBOOK_LABEL: a_playbook_label,
+    Kind.PROTECTION: a_protection,
     Kind.REPORT: a_report,
     **dict.fromkeys(TABLES, a_table),
 }

@@ -101,7 +101,7 @@ def evaluate_command(
 def evaluate_playbook(path: Path, accesses: int, walks: int | None, seed: int, as_json: bool) -> None:
     """The label of a playbook, for people the places first."""
     from hideseek.adversary.playbook_label import WALKS, playbook_label
-    from hideseek.cli.playbook_words import label_facts, label_rows, label_sentences, naming_rows
+    from hideseek.cli.playbook_words import label_facts, label_rows, label_sentences, naming_rows, place_names
     from hideseek.playbook.playbook import Playbook
 
     playbook = Playbook.load(path)
@@ -112,8 +112,13 @@ def evaluate_playbook(path: Path, accesses: int, walks: int | None, seed: int, a
     if as_json:
         print_json(label_facts(label, playbook))
         return
-    print_table("How often an adversary who remembers every release names a place, in %", *naming_rows(label, playbook))
-    print_table(f"On average over {label.accesses} accesses of {label.walks} walks", *label_rows(label, playbook))
+    print_table(
+        "How often an adversary who remembers every release names a place, in %",
+        *naming_rows(label, place_names(playbook)),
+    )
+    print_table(
+        f"On average over {label.accesses} accesses of {label.walks} walks", *label_rows(label, playbook.privacy.unit)
+    )
     for sentence in label_sentences(label, playbook):
         say(sentence)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
 from hideseek.adversary.belief_exposer import Exposure
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.adversary.naming import Naming
-from hideseek.adversary.playbook_label import PlaybookLabel
+from hideseek.adversary.playbook_label import Extreme, PlaybookLabel
 from hideseek.cli.descriptions import HABITS, named_offsets
+from hideseek.experiments.protection_words import estimate_from
 from hideseek.experiments.wording import exactly_named, in_percent, named
 from hideseek.playbook.playbook import Playbook
 from hideseek.util.display import bracketed, counted
@@ -71,9 +73,9 @@ def playbook_facts(playbook: Playbook) -> dict[str, object]:
     }
 
 
-def label_rows(label: PlaybookLabel, playbook: Playbook) -> tuple[tuple[str, ...], Rows]:
+def label_rows(label: PlaybookLabel, unit: str) -> tuple[tuple[str, ...], Rows]:
     """The errors of adversaries between the two extremes: a header, and one row for what they are shown."""
-    unit, missed = playbook.privacy.unit, "a third of the accesses missed"
+    missed = "a third of the accesses missed"
     found: list[tuple[str, float]] = [
         ("nothing", label.nothing.error),
         ("every release so far (filter)", label.steady.filter),
@@ -87,12 +89,11 @@ def label_rows(label: PlaybookLabel, playbook: Playbook) -> tuple[tuple[str, ...
     return header, [(words, shown(error, unit).in_words()) for words, error in found]
 
 
-def naming_rows(label: PlaybookLabel, playbook: Playbook) -> tuple[tuple[str, ...], Rows]:
+def naming_rows(label: PlaybookLabel, names: Sequence[str | None]) -> tuple[tuple[str, ...], Rows]:
     """How often the adversary names places, in percent: a header, and one row per place.
 
     The first places that have names, as sensitive ones come first on a map; or else the busiest.
     """
-    names = place_names(playbook)
     busiest = np.argsort([-one.share for one in label.nothing.namings], kind="stable").tolist()
     header = ("place", "time", "when there", "when not", "there, a third missed", "there, shown nothing")
     rows: Rows = []
@@ -142,6 +143,33 @@ def label_facts(label: PlaybookLabel, playbook: Playbook) -> dict[str, object]:
         "loss_unit": playbook.quality.unit,
         "assumption": ASSUMPTION,
     }
+
+
+def label_from(facts: Mapping[str, Any]) -> PlaybookLabel:
+    """The label that :func:`label_facts` tells; a ValueError, TypeError or KeyError where they are none."""
+    steady, missed = (exposure_from(found) for found in (facts, facts["with_missed_accesses"]))
+    return PlaybookLabel(
+        steady=steady,
+        missed=missed,
+        nothing=Extreme(tuple(map(naming_from, facts["shown_nothing"])), float(facts["prior_risk"])),
+        truth=Extreme((), float(facts["truth"])),  # with the truth, every place is named when it is one's own
+        ceiling=float(facts["ceiling"]),
+        kept=estimate_from(facts["kept"], facts["kept_interval"]),
+        accesses=int(facts["accesses"]),
+        walks=int(facts["walks"]),
+    )
+
+
+def exposure_from(facts: Mapping[str, Any]) -> Exposure:
+    """The run that :func:`exposure_facts` tells."""
+    filtered, smoothed, loss = (estimate_from(facts[name], facts["intervals"][name]) for name in ERRORS)
+    return Exposure(filtered, smoothed, loss, float(facts["worst_loss"]), tuple(map(naming_from, facts["namings"])))
+
+
+def naming_from(facts: Mapping[str, Any]) -> Naming:
+    """How often a place is named, from what :func:`naming_facts` tells."""
+    rates = (estimate_from(facts[name], facts[f"{name}_interval"]) for name in ("there", "elsewhere"))
+    return Naming(int(facts["place"]), float(facts["share"]), *rates)
 
 
 def exposure_facts(found: Exposure, playbook: Playbook) -> dict[str, object]:

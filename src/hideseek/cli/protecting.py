@@ -39,17 +39,20 @@ def protect_command(
     """Protect a person: from traces to the playbook of a device, with a report of what it is worth."""
     from hideseek.cli.inputs import tell_if_narrow
     from hideseek.cli.people import learned
-    from hideseek.experiments.protection import own_folder, protect
+    from hideseek.experiments.protection import plain_game, protect, user_of
+    from hideseek.experiments.protection_folder import own_folder
 
     own_folder(folder)
     old = playbook_in(folder)
     found = learned(data, reading, sensitive)
+    tell_before(folder, user_of(found.traces))
+    game = plain_game(found.profile, budget)
+    tell_if_narrow(found.profile, game.quality, game.budget)
     with bar("protecting") as advance:
         made = protect(
             found.traces, profile=found.profile, budget=budget, sensitive=sensitive, timezone=reading.timezone,
             out=folder, seed=seed, progress=advance,
         )  # fmt: skip
-    tell_if_narrow(made.profile, made.game.quality, made.game.budget)
     show_protection(made, folder, as_json)
     if old is not None:
         tell_update(made, folder, old)
@@ -73,12 +76,11 @@ def demo_command(
 
 def show_protection(made: Protection, folder: Path, as_json: bool) -> None:
     """What a protection achieved: for machines, or as a table and five sentences."""
-    from hideseek.experiments.protection import WRITTEN
-    from hideseek.experiments.protection_words import naming_table, person_facts, sentences
+    from hideseek.experiments.protection_folder import WRITTEN
+    from hideseek.experiments.protection_words import naming_table, protection_document, sentences
 
     if as_json:
-        files = {name: str(folder / name) for name in WRITTEN}
-        print_json({"label": person_facts(made), "playbook": made.playbook.sha256, "files": files})
+        print_json({**protection_document(made), "files": {name: str(folder / name) for name in WRITTEN}})
         return
     table = naming_table(made.label)
     print_table("How often the adversary names your places", table.header, table.rows)
@@ -89,7 +91,7 @@ def show_protection(made: Protection, folder: Path, as_json: bool) -> None:
 def playbook_in(folder: Path) -> str | None:
     """The identity of the playbook that a folder holds; none where it holds none that can be read."""
     from hideseek.errors import PlaybookError
-    from hideseek.experiments.protection import PLAYBOOK
+    from hideseek.experiments.protection_folder import PLAYBOOK
     from hideseek.playbook.playbook import Playbook
 
     try:
@@ -98,9 +100,25 @@ def playbook_in(folder: Path) -> str | None:
         return None
 
 
+def tell_before(folder: Path, user: str) -> None:
+    """Say what is odd about the files that will be replaced."""
+    from hideseek.experiments.protection_folder import of_other_runs, written_for
+
+    before = written_for(folder)
+    if before not in (None, user):
+        note(
+            ("warning:", "bold yellow"),
+            f" the files in {folder} were made for {before}, and these traces are of {user}. If that is another "
+            "person, stop this and give another --out.",
+        )
+    if mixed := of_other_runs(folder):
+        note(f"note: {mixed[0]} in {folder} is not of the run that finished there last; all files will be replaced")
+
+
 def tell_update(made: Protection, folder: Path, old: str) -> None:
     """Say what to do with the device of the playbook that was replaced."""
-    from hideseek.experiments.protection import STATE, silence_to_forget
+    from hideseek.experiments.protection import silence_to_forget
+    from hideseek.experiments.protection_folder import STATE
     from hideseek.util.time_steps import checked_step
 
     if made.playbook.sha256 == old:

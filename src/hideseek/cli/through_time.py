@@ -183,7 +183,9 @@ def show_playbook(made: Rehearsal, label: PlaybookLabel, path: Path, as_json: bo
         return
     title = f"A playbook of {size / 1000:.0f} kB over {len(playbook.regions)} places"
     print_table(title, ("", ""), [*playbook_words(playbook), ("a live planner reaches", f"{in_percent(short)} more")])
-    print_table(f"On average over {label.accesses} accesses of {label.walks} walks", *label_rows(label, playbook))
+    print_table(
+        f"On average over {label.accesses} accesses of {label.walks} walks", *label_rows(label, playbook.privacy.unit)
+    )
     for sentence in label_sentences(label, playbook):
         say(sentence)
     say("The playbook, readable by you only: ", (str(path), "bold"), f". {HABITS}")

@@ -133,7 +133,8 @@ class HistoryGames:
             attack, price = self._ceiling(following)
             d_q = self.quality.between(values[:, [matter.index(offset) for offset in quality]], releases, NOTHING)
             alpha = price * self.budget + (d_p.T @ attack.T - price * d_q).max(axis=1)
-            errors = np.vstack([errors, alpha @ weight])
+            # where no release keeps the budget it bounds nothing, and no error is below 0
+            errors = np.vstack([errors, np.maximum(alpha, 0.0) @ weight])
         return np.asarray(errors)
 
     def _ceiling(self, scenario: Scenario) -> tuple[FloatArray, float]:

@@ -20,7 +20,7 @@ from hideseek.adversary.sequences import refuse_many
 from hideseek.baselines import RIVALS
 from hideseek.baselines.plain import truth
 from hideseek.baselines.rival import Rival, RivalLike, Setting, as_rivals
-from hideseek.errors import broken_rule
+from hideseek.errors import BudgetError, broken_rule
 from hideseek.experiments.comparison_measure import (
     ENDS,
     FAR_SIGHTED,
@@ -32,13 +32,14 @@ from hideseek.experiments.comparison_measure import (
     Measure,
 )
 from hideseek.game.budget import budget_of
+from hideseek.game.game import Game
 from hideseek.metrics.named import MetricLike, as_metric
 from hideseek.model.markov import MarkovProfile
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
 from hideseek.util.display import html_table
 from hideseek.util.progress import Advance
-from hideseek.util.units import amount, metres_beside, shown
+from hideseek.util.units import amount, least_words, metres_beside, shown
 from hideseek.util.workers import worker_count
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 ACCESSES, WALKS = 50, 200
 MEASURED = ("window", "filter", "smoother", "viterbi", "quality_loss")
+ROUNDING = 1e-12  # of a budget, relatively
 EQUAL = 1e-2  # losses that are further apart, relatively, are not compared
 
 
@@ -195,8 +197,21 @@ def compare(
     """
     workers = worker_count(workers, "compare")
     measure = measure_of(profile, privacy, quality, accesses, walks, seed)
-    allowed = budget_of(budget, measure.setting.game, "compare")
+    allowed = kept_budget(budget, measure.setting.game)
     return beside(measure, allowed, as_rivals(rivals, (*OURS, *ENDS, SPORADIC)), workers, progress)
+
+
+def kept_budget(budget: float | str, game: Game) -> float:
+    """The budget as a number; refused where no mechanism keeps it."""
+    allowed = budget_of(budget, game, "compare")
+    if allowed < game.least_loss * (1 - ROUNDING):
+        rule = f"at least {least_words(game.least_loss, game.units[1])}, the least possible loss"
+        got, hint = (
+            amount(allowed, game.units[1]),
+            "Raise it, or measure the quality so that the true place costs less.",
+        )
+        raise BudgetError.breaking("budget", "compare", rule, got, hint, least=game.least_loss)
+    return allowed
 
 
 def measure_of(

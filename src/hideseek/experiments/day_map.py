@@ -19,6 +19,8 @@ from hideseek.util.harmless import visible
 
 WIDE, HIGH = 1000.0, 620.0  # of the map, in its own units
 AROUND = 0.12  # of the larger side, around what the day is about
+ACROSS = 10  # places that are seen side by side from near
+NEAR = 0.6  # of the map: where less is enough to see them, it is looked at from near
 OTHERS = "#c8d0d8"
 THOUSANDTHS = 1000  # a belief is told in them
 ROWS = {"true": "You were at", "exposed": "The app was told", "guess": "The adversary says"}
@@ -38,6 +40,7 @@ def day_map(day: ExposedDay, regions: Regions, names: Mapping[int, str], sensiti
         "at": at.round(1).tolist(),
         "names": [visible(name) for name in every],
         "width": WIDE / len(day.true),
+        "near": near_width(corners, at),
     }
     parts = {
         "box": f"0 0 {WIDE:g} {HIGH:g}",
@@ -70,6 +73,23 @@ def on_page(regions: Regions, about: IntArray) -> tuple[list[FloatArray], FloatA
     return [scale * points + shift for points in corners], scale * centres + shift
 
 
+def near_width(corners: list[FloatArray], at: FloatArray) -> float:
+    """How much of the map to look at first, so that places are seen; 0 for all, where they are large enough.
+
+    >>> cells = [np.array([[x, y], [x + w, y], [x + w, y + w], [x, y + w]]) for x, y, w in ((0, 0, 20), (500, 300, 20))]
+    >>> near_width(cells, np.array([[10.0, 10.0], [510.0, 310.0]]))
+    200.0
+    >>> near_width([5 * cell for cell in cells], np.array([[50.0, 50.0], [2550.0, 1550.0]]))
+    0.0
+    """
+    sides = [float(np.sqrt(np.ptp(points, axis=0).prod())) for points in corners if len(points) > 2]
+    if not sides:  # points: how far the next one is
+        apart = np.linalg.norm(at[:, None] - at, axis=2) + np.diag(np.full(len(at), np.inf))
+        sides = apart.min(axis=1).tolist()
+    near = ACROSS * float(np.median(sides))
+    return round(near, 1) if near < NEAR * WIDE else 0.0
+
+
 def shapes(corners: list[FloatArray], at: FloatArray) -> list[str]:
     """Every place, the largest first, as small ones lie within them; a point becomes a disc."""
     order = np.argsort([-np.ptp(points, axis=0).prod().round(6) for points in corners], kind="stable")
@@ -86,8 +106,8 @@ def shapes(corners: list[FloatArray], at: FloatArray) -> list[str]:
 
 
 def name_at(at: FloatArray, name: str) -> str:
-    """A name above a place."""
-    return f'<text class="name" x="{at[0]:.1f}" y="{at[1] - 22:.1f}">{escape(name)}</text>'
+    """A name above a place, which keeps its size when the map is looked at from near."""
+    return f'<g transform="translate({at[0]:.1f} {at[1]:.1f})"><text class="name" y="-22">{escape(name)}</text></g>'
 
 
 def place_names(regions: Regions, names: Mapping[int, str]) -> list[str]:

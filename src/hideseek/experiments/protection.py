@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from hideseek.adversary.person_label import PersonLabel, person_label
-from hideseek.designing.playbook_maker import make_playbook
+from hideseek.adversary.person_label import PersonLabel
 from hideseek.errors import broken_rule
 from hideseek.experiments.exposed_day import ExposedDay, exposed_day
+from hideseek.experiments.protection_budgets import Person, made_beside
+from hideseek.experiments.protection_folder import (
+    PLAN,
+    PLAYBOOK,
+    PROFILE,
+    REPORT,
+    own_folder,
+    refuse_other_person,
+    written_together,
+)
+from hideseek.experiments.protection_words import protection_document
 from hideseek.metrics.of_places import distance, squared
 from hideseek.metrics.sensitive_places import SensitivePlace, held, sensitive_place, sensitive_to
 from hideseek.model.markov import MarkovProfile
@@ -25,7 +32,6 @@ from hideseek.model.regions import Regions
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.plan_file import save_plan
 from hideseek.planning.planner import Planner
-from hideseek.planning.training import plan
 from hideseek.playbook.playbook import Playbook
 from hideseek.storage.profile_file import save_profile
 from hideseek.traces.table import check_traces
@@ -33,14 +39,11 @@ from hideseek.traces.timezones import local_zone
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.display import html_table
-from hideseek.util.private_files import UNFINISHED, sync_folder, write_privately
+from hideseek.util.private_files import write_privately
 from hideseek.util.progress import Advance
 from hideseek.util.units import amount
+from hideseek.util.workers import worker_count
 
-PROFILE, PLAN, PLAYBOOK, REPORT = "profile.json", "me.plan", "me.playbook", "report.html"
-WRITTEN = (PROFILE, PLAN, REPORT, PLAYBOOK)  # in this order: what a device opens comes last
-NEW = ".new-"  # how the folder begins in which they are written
-STATE = ".state"  # how the file of a device beside them ends
 MOST_NAMED, UNNAMED = 12, 3  # places that the label is about: by name, and where none has one
 SETTLED = 0.05  # the total variation from the long-run distribution at which a silence is long
 
@@ -50,7 +53,8 @@ SETTLED = 0.05  # the total variation from the long-run distribution at which a 
 class Protection:
     """A person's ``profile``, ``game``, ``planner`` and ``playbook``; the ``label`` says what they are worth.
 
-    ``day`` is one of the person's days as an app would see it. :func:`protect` makes it.
+    ``others`` are labels of quick drafts at other budgets, the smallest first, and ``day`` is a day of the ``user``
+    as an app would see it. :func:`protect` makes it.
     """
 
     profile: MarkovProfile
@@ -58,7 +62,9 @@ class Protection:
     planner: Planner
     playbook: Playbook
     label: PersonLabel
+    others: tuple[PersonLabel, ...]
     day: ExposedDay
+    user: str
 
     @property
     def report(self) -> str:
@@ -68,9 +74,9 @@ class Protection:
         return page_of(self)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the profile, the plan, the playbook and the report into a folder, for their owner only.
+        """Write the profile, the plan, the playbook, the report and the label into a folder, for their owner only.
 
-        All four are written before the first one replaces an older one.
+        All are written before the first one replaces an older one.
 
         Parameters
         ----------
@@ -84,19 +90,11 @@ class Protection:
         OutputError
             If it cannot be written.
         """
-        path = own_folder(folder)
-        path.chmod(0o700)
-        new = Path(tempfile.mkdtemp(UNFINISHED, NEW, path))
-        try:
+        with written_together(own_folder(folder), protection_document(self)) as new:
             save_profile(self.profile, new / PROFILE)
             save_plan(self.game, self.planner, path=new / PLAN)
             self.playbook.save(new / PLAYBOOK)
             write_privately(new / REPORT, self.report.encode())
-            for name in WRITTEN:
-                (new / name).replace(path / name)
-            sync_folder(path)
-        finally:
-            shutil.rmtree(new)
 
     def __repr__(self) -> str:
         return f"Protection({', '.join(f'{name}={value}' for name, value in self._facts.items())})"
@@ -124,6 +122,7 @@ def protect(
     timezone: str | None = None,
     out: str | os.PathLike[str] | None = None,
     seed: int = 0,
+    workers: int | None = None,
     progress: Advance | None = None,
 ) -> Protection:
     """Protect a person: find the places, learn the habits, plan, make the playbook of a device, and attack it.
@@ -142,8 +141,8 @@ def protect(
         Such as "clinic=46.52,6.63": errors of the adversary there count for more.
     timezone, out : str, path, optional
         The IANA name of the person's time zone, by default that of the data; a folder for :meth:`Protection.save`.
-    seed, progress : optional
-        Of all random walks; called with what is being done, how much is done, and of how much (0: not known).
+    seed, workers, progress : optional
+        Of all random walks; processes (default: one per core); called with what is done, how much, and of how much.
 
     Returns
     -------
@@ -159,19 +158,19 @@ def protect(
     --------
     >>> import hideseek as hs
     >>> traces = hs.synthetic_city(people=1, days=3)
-    >>> grid = hs.Grid.covering(traces, rows=2, columns=2)
-    >>> me = protect(traces, profile=hs.MarkovProfile.fit(traces, grid), budget="1km", out="me")
+    >>> profile = hs.MarkovProfile.fit(traces, hs.Grid.covering(traces, rows=2, columns=2))
+    >>> me = protect(traces, profile=profile, budget="300m", out="me")
     >>> 0 == me.label.truth < me.label.error <= me.label.nothing
     True
     """
     table, areas = one_person(traces), [sensitive_place(one) if isinstance(one, str) else one for one in sensitive]
-    if out is not None:
-        own_folder(out)
+    folder, count = None if out is None else own_folder(out), worker_count(workers, "protect")
     if profile is None:
         profile = MarkovProfile.fit(table, places_of(table, timezone=timezone, sensitive=areas))
-    made = protected(table, profile, budget, areas, timezone, seed, progress)
-    if out is not None:
-        made.save(out)
+    refuse_other_person(folder, user_of(table), profile)
+    made = protected(table, profile, budget, areas, timezone, seed, count, progress)
+    if folder is not None:
+        made.save(folder)
     return made
 
 
@@ -184,6 +183,19 @@ def one_person(traces: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+def user_of(traces: pd.DataFrame) -> str:
+    """Whose traces they are, of one person."""
+    return str(traces["user_id"].iloc[0])
+
+
+def plain_game(profile: MarkovProfile, budget: float | str) -> BeliefGame:
+    """The game in metres, without the weights of sensitive places."""
+    if profile.memory != 1:
+        raise broken_rule("profile", "protect", "one of order 1", f"one of order {profile.memory}")
+    metres = distance(regions_of(profile))
+    return BeliefGame.of(profile, privacy=metres, quality=squared(metres), budget=budget)
+
+
 def protected(
     traces: pd.DataFrame,
     profile: MarkovProfile,
@@ -191,33 +203,19 @@ def protected(
     sensitive: Sequence[SensitivePlace],
     timezone: str | None,
     seed: int,
+    workers: int,
     progress: Advance | None,
 ) -> Protection:
     """Plan, make the playbook, attack it, and live a day with it."""
-    if profile.memory != 1:
-        raise broken_rule("profile", "protect", "one of order 1", f"one of order {profile.memory}")
     zone, _ = local_zone(traces, timezone)
-    regions = regions_of(profile)
-    metres = distance(regions)
-    loss = squared(metres)
-    plain = BeliefGame.of(profile, privacy=metres, quality=loss, budget=budget)
-    weighted = sensitive_to(metres, regions, places=sensitive)
-    game = BeliefGame.of(profile, privacy=weighted, quality=loss, budget=plain.budget)
-    planner = plan(game, seed=seed, progress=progress)
-    playbook = make_playbook(game, planner, seed=seed, progress=progress)
-    if progress is not None:
-        progress("attacking", 0, 0)
+    plain, regions = plain_game(profile, budget), regions_of(profile)
+    weighted = sensitive_to(plain.privacy, regions, places=sensitive)
+    game = BeliefGame.of(profile, privacy=weighted, quality=plain.quality, budget=plain.budget)
     own = {holder(one, regions): one.name for one in sensitive}
-    label = person_label(
-        playbook,
-        plain=plain,
-        bound=planner.bound,
-        names=own | names_of(regions, profile.stationary, own),
-        sensitive=own,
-        seed=seed,
-    )
-    day = exposed_day(traces, plain, playbook, zone=zone, sensitive=own, seed=seed)
-    return Protection(profile, game, planner, playbook, label, day)
+    names = own | names_of(regions, profile.stationary, own)
+    made, others = made_beside(Person(game, plain, names, own, seed), workers, progress)
+    day = exposed_day(traces, plain, made.playbook, zone=zone, sensitive=own, seed=seed)
+    return Protection(profile, game, made.planner, made.playbook, made.label, others, day, user_of(traces))
 
 
 def holder(one: SensitivePlace, regions: Regions) -> int:
@@ -236,21 +234,6 @@ def names_of(regions: Regions, share: FloatArray, but: Collection[int] = ()) -> 
     if not found and not len(but):
         found = {place: f"place {place}" for place in busiest[:UNNAMED]}
     return dict(list(found.items())[:MOST_NAMED])
-
-
-def own_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder, made where there is none; refused unless all that it holds was written by this, or by a device."""
-    path = Path(folder)
-    if path.exists() and not path.is_dir():
-        raise broken_rule("out", "protect", "a folder", f"the file {path}")
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    names = {one.name for one in path.iterdir()} - {*WRITTEN}
-    if foreign := sorted(name for name in names if not name.endswith((UNFINISHED, STATE))):
-        rule = "a folder that is new, empty, or holds what protect wrote before"
-        raise broken_rule("out", "protect", rule, f"{path}, which holds {foreign[0]}", "Give another folder.")
-    for left in path.glob(f"{NEW}*{UNFINISHED}"):  # by a run that was killed
-        shutil.rmtree(left)
-    return path
 
 
 def silence_to_forget(game: BeliefGame) -> int | None:

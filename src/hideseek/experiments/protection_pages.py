@@ -1,4 +1,4 @@
-"""The page of a protection: first a day, then what it is worth to a person, then to experts, then what is proved."""
+"""The page of a protection: a day, other budgets, what it is worth to a person and to experts, and what is proved."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.experiments.day_map import day_map
+from hideseek.experiments.protection_slider import slider_of
 from hideseek.experiments.protection_words import (
     REMEMBERS,
     error_table,
@@ -35,7 +36,9 @@ def page_of(made: Protection) -> str:
         f"Apps that ask where you are get an answer within {budget} of the truth. The answers keep {REMEMBERS} wrong "
         f"by {error} on average. This page reveals where you go: keep it private."
     )
-    return html_report(TITLE, lead, [day_section(made), *people_sections(made), *expert_sections(made)])
+    return html_report(
+        TITLE, lead, [day_section(made), *budget_sections(made), *people_sections(made), *expert_sections(made)]
+    )
 
 
 def day_section(made: Protection) -> Section:
@@ -54,6 +57,25 @@ def day_section(made: Protection) -> Section:
             [place for place, one in places.items() if one.sensitive],
         ),
     )
+
+
+def budget_sections(made: Protection) -> list[Section]:
+    """What other budgets would leave; none where there are none between the truth and nothing."""
+    if not made.others:
+        return []
+    slider, table = slider_of(made.label, made.others)
+    return [
+        Section(
+            "What another budget would leave",
+            "A larger budget hides more, and the answers are further from the truth. Every number is simulated with a "
+            "mechanism that was made for its budget, and thin lines and numbers in brackets are 95 % confidence "
+            "intervals. Other budgets than yours are quick drafts, attacked on fewer walks: a full run of protect for "
+            "one of them leaves about as much or more. With nothing exposed the adversary is wrong by "
+            f"{metres(made.label.nothing, made.label.unit)}, where the bar ends.",
+            table=table,
+            markup=slider,
+        )
+    ]
 
 
 def people_sections(made: Protection) -> list[Section]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hideseek.adversary.naming import Naming
 from hideseek.adversary.person_label import PersonLabel, PlaceLabel
@@ -126,30 +127,78 @@ def expert_table(made: Protection) -> Table:
     return Table(("", ""), rows)
 
 
-def person_facts(made: Protection) -> dict[str, object]:
+ESTIMATES = ("error", "told", "smoother", "weighted", "kept", "quality_loss")
+EXACT = ("nothing", "truth", "unit", "weighted_unit", "ceiling", "bound", "worst_loss", "budget", "loss_unit")
+WAYS = ("nothing", "protected", "truth")  # what is exposed
+
+
+def protection_document(made: Protection) -> dict[str, object]:
+    """A protection for machines: the label, those of the drafts at other budgets, and for which playbook."""
+    return {
+        "hideseek_protection": 1,
+        "user": made.user,
+        "playbook": made.playbook.sha256,
+        "label": person_facts(made.label),
+        "drafts_at_other_budgets": [person_facts(label) for label in made.others],
+    }
+
+
+def person_facts(label: PersonLabel) -> dict[str, object]:
     """A label for machines."""
-    label = made.label
-    numbers = ("error", "smoother", "weighted", "kept", "quality_loss")
-    single = ("nothing", "truth", "unit", "weighted_unit", "ceiling", "bound", "worst_loss", "budget", "loss_unit")
     losses = {name: getattr(label, name) for name in ("budget", "quality_loss", "worst_loss")}
     return {
         "places": [place_facts(place) for place in label.places],
-        **{name: float(getattr(label, name)) for name in numbers},
-        "intervals": {name: getattr(label, name).interval for name in numbers},
-        **{name: getattr(label, name) for name in (*single, "accesses", "walks")},
+        **{name: float(getattr(label, name)) for name in ESTIMATES},
+        "intervals": {name: getattr(label, name).interval for name in ESTIMATES},
+        **{name: getattr(label, name) for name in (*EXACT, "accesses", "walks")},
         **metres_beside(losses, label.loss_unit),
         "share_of_nothing": share_of(label.error, label),
         "bound_holds_for": FOR_WHOM,
     }
 
 
+def label_from(facts: Mapping[str, Any]) -> PersonLabel:
+    """The label that :func:`person_facts` tells; a ValueError, TypeError or KeyError where they are none."""
+    intervals = facts["intervals"]
+    given: dict[str, Any] = {name: estimate_from(facts[name], intervals[name]) for name in ESTIMATES}
+    given |= {name: str(facts[name]) if name.endswith("unit") else float(facts[name]) for name in EXACT}
+    places = tuple(
+        PlaceLabel(
+            str(place["name"]),
+            bool(place["sensitive"]),
+            **{way: naming_from(place[way], int(place["place"])) for way in WAYS},
+        )
+        for place in facts["places"]
+    )
+    return PersonLabel(places, **given, accesses=int(facts["accesses"]), walks=int(facts["walks"]))
+
+
+def naming_from(facts: Mapping[str, Any], place: int) -> Naming:
+    """How often a place is named, from what :func:`rate_facts` tells."""
+    there, elsewhere = (estimate_from(facts[name], facts.get(f"{name}_interval")) for name in ("there", "elsewhere"))
+    return Naming(place, float(facts["share"]), there, elsewhere)
+
+
+def estimate_from(value: float, interval: Sequence[float] | None) -> Estimate:
+    """A number with its interval, which an exact one does not have.
+
+    >>> estimate_from(0.25, [0.2, 0.3]).in_words(), estimate_from(1, None).in_words()
+    ('0.25 ± 0.05', '1')
+    """
+    return Estimate(float(value), None if interval is None else (float(interval[0]), float(interval[1])))
+
+
 def place_facts(place: PlaceLabel) -> dict[str, object]:
     """A place of a label for machines."""
-    ways = {name: rate_facts(getattr(place, name)) for name in ("nothing", "protected", "truth")}
-    return {"name": place.name, "sensitive": place.sensitive, "share": place.nothing.share, **ways}
+    about = {"name": place.name, "place": place.nothing.place, "sensitive": place.sensitive}
+    return {**about, "share": place.nothing.share, **{way: rate_facts(getattr(place, way)) for way in WAYS}}
 
 
 def rate_facts(one: Naming) -> dict[str, object]:
     """How often a place is named, for machines."""
     rates = {name: getattr(one, name) for name in ("there", "elsewhere")}
-    return {**rates, **{f"{name}_interval": rate.interval for name, rate in rates.items() if not rate.exact}}
+    return {
+        "share": one.share,
+        **rates,
+        **{f"{name}_interval": rate.interval for name, rate in rates.items() if not rate.exact},
+    }

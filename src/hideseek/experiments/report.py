@@ -38,6 +38,7 @@ th {{ font-weight: 600; background: #f6f8fa; }}
 th.words, td.words {{ text-align: left; }}
 td.PASS, td.FAIL {{ font-weight: 700; color: #fff; background: #1a7f37; }}
 td.FAIL {{ background: #cf222e; }}
+@media (max-width: 600px) {{ table {{ font-size: .8rem; }} th, td {{ padding: .3rem .25rem; }} }}
 th button {{ all: unset; cursor: pointer; font-weight: 600; }}
 th button:focus-visible {{ outline: 2px solid #0969da; }}
 th[aria-sort="ascending"] button::after {{ content: " ▲"; }}

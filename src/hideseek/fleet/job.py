@@ -148,13 +148,17 @@ def plain_budget(budget: str | float, unit: str, owner: str) -> str:
 class HitRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often an adversary who remembers every release names a place: when the user is ``there``, and elsewhere.
 
-    ``share`` is the share of the accesses at which the user is there.
+    ``share`` is the share of the accesses at which the user is there; the others are the ends of 95 % intervals.
     """
 
     place: str
     share: float
     there: float
+    there_low: float
+    there_high: float
     elsewhere: float
+    elsewhere_low: float
+    elsewhere_high: float
 
 
 class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -324,7 +328,8 @@ def called(regions: Regions, areas: Sequence[SensitivePlace]) -> dict[int, str]:
 
 def hit_rate(name: str, naming: Naming) -> HitRate:
     """How often a place is named, in plain numbers for files."""
-    return HitRate(name, naming.share, float(naming.there), float(naming.elsewhere))
+    there, elsewhere = ((float(rate), *map(float, rate.interval)) for rate in (naming.there, naming.elsewhere))
+    return HitRate(name, naming.share, *there, *elsewhere)
 
 
 def on_the_map(traces: pd.DataFrame, regions: Regions) -> float:

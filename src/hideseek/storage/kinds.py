@@ -11,7 +11,7 @@ from hideseek.errors import TraceError
 
 HEAD = 2**16  # bytes that are looked at
 PARQUET = b"PAR1"
-FLEET, LABELS = "fleet.json", "labels.parquet"
+FLEET, LABELS, PROTECTION = "fleet.json", "labels.parquet", "protection.json"
 REPORT = b'<meta name="generator" content="hideseek">'  # in the head of every report
 
 
@@ -27,6 +27,8 @@ class Kind(StrEnum):
     LABELS = "labels of a fleet"
     MARK = "finished user of a fleet"
     LABEL = "label"
+    PLAYBOOK_LABEL = "label of a playbook"
+    PROTECTION = "protection of a person"
     REPORT = "report"
     MECHANISM = "mechanism table"
     ATTACK = "attack table"
@@ -42,8 +44,13 @@ class Kind(StrEnum):
 
 
 # how the JSON documents, and the first line of the tables, begin
-DOCUMENTS = {Kind.PROFILE: b'"hideseek_profile"', Kind.STATE: b'"hideseek_state"'}
+DOCUMENTS = {
+    Kind.PROFILE: b'"hideseek_profile"',
+    Kind.STATE: b'"hideseek_state"',
+    Kind.PROTECTION: b'"hideseek_protection"',
+}
 IN_LABEL = b'"window"', b'"smoother"', b'"viterbi"', b'"hit_rates"'
+IN_PLAYBOOK_LABEL = b'"filter"', b'"smoother"', b'"worst_loss"', b'"namings"'
 SEALED = {
     Kind.CODEBOOK: rb"{\"hideseek_codebook\":",
     Kind.PLAN: rb"{\"hideseek_plan\":",
@@ -76,7 +83,8 @@ def kind_of(path: str | os.PathLike[str]) -> Kind:
     >>> kind_of(".")
     Traceback (most recent call last):
     hideseek.errors.TraceError: . is none of hideseek's files: profile, codebook, plan, playbook, device state, \
-fleet folder, labels of a fleet, finished user of a fleet, label, report, mechanism table, attack table, curve table, \
+fleet folder, labels of a fleet, finished user of a fleet, label, \
+label of a playbook, protection of a person, report, mechanism table, attack table, curve table, \
 comparison table, planner table, user table, sporadic table, location table, transition table, program table, \
 robustness table. \
 Traces are read by 'hideseek learn'.
@@ -115,9 +123,11 @@ def read_kind(file: Path) -> Kind | None:
 
 
 def folder_kind(folder: Path) -> Kind | None:
-    """A folder that a fleet or a report wrote."""
+    """A folder that a fleet, protect or a report wrote."""
     if (folder / FLEET).is_file():
         return Kind.FLEET
+    if (folder / PROTECTION).is_file():
+        return Kind.PROTECTION
     page = folder / "report.html"
     return Kind.REPORT if page.is_file() and kind_of(page) is Kind.REPORT else None
 
@@ -136,6 +146,8 @@ def content_kind(head: bytes) -> Kind | None:
             return Kind.FLEET
         if all(word in head for word in IN_LABEL):
             return Kind.LABEL
+        if all(word in head for word in IN_PLAYBOOK_LABEL):
+            return Kind.PLAYBOOK_LABEL
         return next((kind for kind, word in DOCUMENTS.items() if word in head[:200]), None)
     if start.startswith(b"<!doctype html>"):
         return Kind.REPORT if REPORT in head else None
