@@ -1,4 +1,4 @@
-"""What README and docs say of many users is what was measured: docs/rivals.csv, as ``hideseek compare`` gave it."""
+"""What README and docs say of many people is what was measured: docs/rivals.csv, as ``hideseek compare`` gave it."""
 
 from __future__ import annotations
 
@@ -8,114 +8,98 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from hideseek import Grid, MarkovProfile, synthetic_city
-from hideseek.baselines import RIVALS
-from hideseek.baselines.rival import Setting
-from hideseek.experiments import compare
-from hideseek.metrics import distance, squared
+from hideseek.adversary import Estimate
+from hideseek.experiments.comparison_measure import OURS
 
 ROOT = Path(__file__).parents[1]
 README, RIVALS_PAGE = (" ".join((ROOT / name).read_text().split()) for name in ("README.md", "docs/rivals.md"))
 ERRORS = pd.read_csv(ROOT / "docs" / "rivals.csv")
-KINDS = dict(iter(ERRORS.groupby(ERRORS["user"].str.split().str[0])))
-OURS, BITS, DISTORTED = "codebook", "Blahut-Arimoto", "geo-ind. with distortion"
+LOSSES = ("squared", "hamming")
 
 
-def leads(kind, adversary):
-    """On how many users each mechanism leaves most."""
-    own = KINDS[kind]
-    return own.loc[own.groupby("user")[adversary].idxmax(), "mechanism"].value_counts()
+def by_person(quality, column):
+    """A column of the table, [person, mechanism]."""
+    return ERRORS[ERRORS["quality"] == quality].pivot_table(index="user", columns="mechanism", values=column)
 
 
-def clearly(kind, adversary):
-    """On how many users the codebook has more than its best rival, and less, beyond the 95 % intervals of both."""
-    more = less = 0
-    for _, own in KINDS[kind].groupby("user"):
-        error, half = own[adversary], own[f"{adversary}_half"]
-        ours = own["mechanism"] == OURS
-        best = error[~ours].idxmax()
-        apart = error[ours].item() - error[best]
-        more += apart > half[ours].item() + half[best]
-        less += -apart > half[ours].item() + half[best]
-    return more, less
+def best_rival(quality, adversary):
+    """What the best rival leaves to an adversary, as a share of what the playbook leaves, by person."""
+    errors = by_person(quality, adversary)
+    return errors.drop(columns=list(OURS)).max(axis=1) / errors["playbook"]
 
 
-def of_all(kind, adversary, mechanism):
-    """The errors of the users under one mechanism."""
-    own = KINDS[kind]
-    return own[own["mechanism"] == mechanism].set_index("user")[adversary]
-
-
-def behind_noise(kind):
-    """On how many users the optimal sporadic mechanism has less than planar Laplace noise, against the filter."""
-    return int((of_all(kind, "filter", "optimal sporadic") < of_all(kind, "filter", "planar Laplace")).sum())
-
-
-def test_the_table_is_of_thirteen_cabs_and_six_people():
-    users = ERRORS["user"].drop_duplicates().tolist()
-    assert users == [f"cab {n}" for n in range(1, 14)] + [f"person {n}" for n in range(1, 7)]
-
-
-def test_the_readme_counts_who_leads():
-    cabs, later, people = leads("cab", "filter"), leads("cab", "smoother"), leads("person", "filter")
-    assert (
-        "On 13 cabs, against an adversary who remembers every release so far (filter), the codebook leaves most on "
-        f"{cabs[OURS]} (on {clearly('cab', 'filter')[0]} beyond chance), Blahut-Arimoto on {cabs[BITS]} and "
-        f"geo-indistinguishable noise with distortion on {cabs[DISTORTED]}; against one who also knows what is "
-        f"released later (smoother) Blahut-Arimoto leaves most on {later[BITS]} and the codebook on {later[OURS]}. Of "
-        f"six synthetic people the codebook leads on {people[OURS]} and {leads('person', 'smoother')[OURS]}. The best "
-        "mechanism for single places, attacked along a trajectory, falls behind planar Laplace noise on "
-        f"{behind_noise('person')} of these people, and on {behind_noise('cab')} cab."
-    ) in README
-
-
-@pytest.mark.parametrize("adversary", ["window", "filter", "smoother", "Viterbi"])
-def test_the_page_of_rivals_counts_who_leads(adversary):
-    name, cells = adversary.lower(), []
-    for kind in ("cab", "person"):
-        most, more = leads(kind, name), clearly(kind, name)[0]
-        rest = int(most.sum() - most[OURS] - most[BITS])
-        ratio = (of_all(kind, name, OURS) / of_all(kind, name, BITS)).quantile([0, 0.5, 1])
-        words = " clearly" * (kind == "cab" and name == "window")
-        cells += [f"{most[OURS]} ({more}{words})", f"{most[BITS]}"]
-        assert kind == "cab" or not rest
-        cells += [f"{rest}"] * (kind == "cab") + [", ".join(f"{share:.2f}" for share in ratio)]
-    assert f"| {adversary} | {' | '.join(cells)} |" in RIVALS_PAGE
-
-
-def test_the_page_of_rivals_tells_where_the_codebook_has_less():
-    now, later = ([clearly(kind, name)[1] for kind in ("cab", "person")] for name in ("filter", "smoother"))
-    assert (now[1], later[1]) == (1, 1)  # written as words
-    less = (
-        f"clearly has less than its best rival on {now[0]} cabs and one person, against the smoother on {later[0]} and"
+def beyond_chance(quality, adversary):
+    """On how many people the best rival leaves more than the playbook, beyond the 95 % intervals of both."""
+    errors, halves = by_person(quality, adversary), by_person(quality, f"{adversary}_half")
+    best = errors.drop(columns=list(OURS)).idxmax(axis=1)
+    return sum(
+        errors.loc[user, name] - errors.loc[user, "playbook"] > halves.loc[user, name] + halves.loc[user, "playbook"]
+        for user, name in best.items()
     )
-    assert f"Against the filter the codebook {less} one." in RIVALS_PAGE
-    noise = f"planar Laplace noise against the filter on {behind_noise('cab')} cab and {behind_noise('person')} people"
-    assert f"The optimal sporadic mechanism has less than {noise}; on the cabs it is second to tenth" in RIVALS_PAGE
-    ranks = KINDS["cab"].assign(rank=KINDS["cab"].groupby("user")["filter"].rank(ascending=False))
-    assert ranks.loc[ranks["mechanism"] == "optimal sporadic", "rank"].agg(["min", "max"]).tolist() == [2, 10]
+
+
+def times(adversary, other):
+    """What the playbook leaves as a multiple of another of ours, by person, for both losses."""
+    return [errors["playbook"] / errors[other] for errors in (by_person(loss, adversary) for loss in LOSSES)]
+
+
+def test_the_table_is_of_ten_cabs_and_five_people_under_two_losses():
+    users = ERRORS["user"].drop_duplicates().tolist()
+    assert users == [f"cab {n}" for n in range(1, 11)] + [f"person {n}" for n in range(1, 6)]
+    assert (ERRORS.groupby(["user", "quality"]).size() == 16).all()
+    assert len(ERRORS) == 15 * 2 * 16
+
+
+def test_no_rival_leaves_the_filter_more_than_the_playbook():
+    assert all((best_rival(loss, "filter") < 1).all() for loss in LOSSES)
+    assert "no rival leaves more than the playbook on any of the fifteen" in README
+    assert "on every one of the fifteen, no rival leaves the filter more than the playbook does" in RIVALS_PAGE
+
+
+def test_it_is_told_where_a_rival_leaves_the_smoother_more():
+    squared, differs = (best_rival(loss, "smoother") for loss in LOSSES)
+    more = sorted(squared[squared > 1] - 1)
+    errors = by_person("squared", "smoother").drop(columns=list(OURS))
+    assert set(errors.idxmax(axis=1)[squared > 1]) == {"Blahut-Arimoto"}
+    assert all(user.startswith("cab") for user in squared[squared > 1].index)
+    assert (differs < 1).all()
+    first, second, third = (f"{share:.0%}".removesuffix("%") for share in more)
+    assert f"Blahut-Arimoto leaves more on {len(more)} cabs" in README
+    assert f"(by {first}, {second} and {third} %), and no rival does where it is the Hamming metric" in README
+    told = f"on {len(more)} cabs under the squared loss, by {first}, {second} and {third} %, which is beyond"
+    assert f"{told} the intervals of both on {beyond_chance('squared', 'smoother')} of them" in RIVALS_PAGE
+
+
+def test_the_playbook_is_told_beside_the_codebook_and_the_live_planner():
+    means, least = (
+        [[f"{getattr(one, part)():.2f}" for one in times(*pair)] for pair in PAIRS] for part in ("mean", "min")
+    )
+    assert f"left {means[0][0]} and {means[0][1]} times as much as by a codebook that remembers one release" in README
+    assert all((one > 1).all() for one in times("filter", "codebook")), "less on nobody"
+    assert f"and {means[2][0]} and {means[2][1]} of what a live planner leaves" in README
+    page = (
+        f"leaves the filter {means[0][0]} and {means[0][1]} times as much as the codebook on average, and at least "
+        f"{least[0][0]} and {least[0][1]} times; the smoother {means[1][0]} and {means[1][1]} times, and at least "
+        f"{least[1][0]} and {least[1][1]} times. It leaves the filter {means[2][0]} and {means[2][1]} of what the live "
+        f"planner leaves, and at least {least[2][0]} and {least[2][1]}."
+    )
+    assert page in RIVALS_PAGE
+
+
+PAIRS = (("filter", "codebook"), ("smoother", "codebook"), ("filter", "live planner"))
+
+
+@pytest.mark.parametrize("mechanism", sorted(ERRORS["mechanism"].unique()))
+def test_the_means_over_people_are_those_of_the_table(mechanism):
+    cells = []
+    for loss in LOSSES:
+        ceiling = by_person(loss, "ceiling")[mechanism]
+        for adversary in ("filter", "smoother"):
+            share = Estimate.mean_of((by_person(loss, adversary)[mechanism] / ceiling).to_numpy())
+            cells.append(f"{share:.0%} ± {(share.interval[1] - share.interval[0]) / 2:.0%}".replace("%", " %"))
+    assert f"| {mechanism} | {' | '.join(cells)} |" in RIVALS_PAGE
 
 
 @pytest.mark.parametrize("text", [README, RIVALS_PAGE], ids=["README", "rivals"])
-def test_nothing_says_that_the_codebook_leads_for_everybody(text):
-    """Wherever it is said to lead, the number of users stands beside."""
-    for claim in re.findall(r"codebook (?:leaves (?:the )?most|leads)(.{0,120})", text):
-        assert re.match(r" (against [^.;]*)?on \d+|[^.;]*\| Blahut-Arimoto \|", claim), claim
-
-
-@pytest.mark.slow
-def test_a_person_of_the_table_is_measured_again():
-    """The first, with whom the codebook does not lead against the window, whose numbers are exact."""
-    people = synthetic_city(people=12, days=14)
-    own = people[people["user_id"] == "person-000"]
-    profile = MarkovProfile.fit(own, Grid.covering(own, rows=4, columns=10), step="5min")
-    metres = distance(profile.regions)
-    budget = 0.2 * Setting(profile, privacy=metres, quality=squared(metres)).game.saturation
-    bits = [rival for rival in RIVALS if rival.name == BITS]
-    run = {"privacy": metres, "quality": squared(metres), "walks": 2, "workers": 1}
-    (ours,) = (row for row in compare(profile, **run, budget=budget, rivals=()).rows if row.mechanism == OURS)
-    found = compare(profile, **run, budget=float(ours.quality_loss), rivals=bits)  # the table has it at the codebook's
-    errors = {row.mechanism: row.window for row in found.rows if row.mechanism == BITS} | {OURS: ours.window}
-    assert errors[BITS] > errors[OURS]
-    for mechanism in (OURS, BITS):
-        assert errors[mechanism] == pytest.approx(of_all("person", "window", mechanism)["person 1"], rel=1e-3)
+def test_nothing_says_that_a_codebook_leads(text):
+    assert not re.search(r"codebook (?:leaves (?:the )?most|leads)", text)
