@@ -9,6 +9,8 @@ import hideseek as hs
 from hideseek.adversary.belief_exposer import follow_beliefs
 from hideseek.designing.playbook_maker import WALKS
 from hideseek.errors import PlanError
+from hideseek.metrics import distance, squared
+from hideseek.model import distances
 from hideseek.model.telling import EQUAL
 from hideseek.planning.player import Player
 from tests.support.live_devices import LIVE_SCENARIOS, game_of, planned
@@ -105,3 +107,18 @@ def test_what_no_playbook_can_be_made_of_is_refused():
     for wrong in ({"within": 0.0}, {"within": np.nan}, {"seed": -1}, {"kilobytes": -1.0}, {"kilobytes": np.nan}):
         with pytest.raises(hs.ParameterError, match=f"'{next(iter(wrong))}'"):
             hs.make_playbook(game, planner, **wrong)
+
+
+@pytest.mark.parametrize("share", [1.0, 1.2])
+def test_at_a_saturating_budget_one_place_for_all_reveals_nothing(share):
+    generator = np.random.default_rng(0)
+    regions = hs.Places(*(np.array([[46.5], [6.5]]) + 0.05 * generator.random((2, 6))))
+    moves = 5 * np.eye(6) + generator.random((6, 6)) ** 4
+    profile = hs.MarkovProfile.from_matrix(moves / moves.sum(axis=1, keepdims=True), regions)
+    metres = distance(regions)
+    constant = min(float(profile.stationary @ losses) for losses in distances(regions).T ** 2)
+    game = hs.planning.BeliefGame.of(profile, privacy=metres, quality=squared(metres), budget=share * constant)
+    book = hs.make_playbook(game, hs.plan(game, walks=2))
+    table = book.play(book.start).by_state
+    assert table == pytest.approx(np.tile(table[0], (6, 1)), abs=1e-6)  # whole weights
+    assert book.play(book.start).privacy == pytest.approx((distances(regions) @ profile.stationary).min(), rel=1e-6)

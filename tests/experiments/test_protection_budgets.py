@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hideseek import MarkovProfile, Places, Playbook, make_playbook
+from hideseek import MarkovProfile, Places
 from hideseek.experiments.protection_budgets import DRAFT, Person, budgets_around, made_beside
 from hideseek.metrics import distance, squared
 from hideseek.planning import BeliefGame
@@ -74,15 +74,3 @@ def test_how_often_the_true_place_is_told_is_what_a_device_does():
     spread = np.std(told) / np.sqrt(len(told)) + (made.label.told.interval[1] - made.label.told) / 2
     assert abs(apart) < 4 * spread
     assert 0.1 < made.label.told < 0.99
-
-
-def test_a_playbook_for_a_saturating_budget_reveals_nothing():
-    from hideseek import plan
-
-    game = replace(GAME, budget=SATURATING)
-    book = make_playbook(game, plan(game, walks=2))
-    assert isinstance(book, Playbook)
-    table = book.play(book.start).by_state
-    assert table == pytest.approx(np.tile(table[0], (3, 1)), abs=1e-6)  # whole weights
-    for release in np.flatnonzero(table[0] > 1e-6):
-        assert book.later(book.learned(book.start, table, release=release)) == pytest.approx(book.start, abs=1e-6)

@@ -496,7 +496,7 @@ def test_help_and_pickles_see_the_function_itself():
     assert np.array_equal(game.cost, things().game.cost)
 
 
-@pytest.mark.parametrize("name", sorted(SLOW | {"design"}))
+@pytest.mark.parametrize("name", sorted(SLOW - {"protect"} | {"design"}))
 def test_more_workers_than_any_machine_has_are_refused(table, name):
     call, values = table[name]
     values |= {"reproduce": {"budgets": (0.0, 0.5), "compared": (0.5,)}, "robustness": {"attacked": 2}}.get(name, {})
