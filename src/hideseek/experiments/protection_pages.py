@@ -70,7 +70,7 @@ def budget_sections(made: Protection) -> list[Section]:
             "A larger budget hides more, and the answers are further from the truth. Every number is simulated with a "
             "mechanism that was made for its budget, and thin lines and numbers in brackets are 95 % confidence "
             "intervals. Other budgets than yours are quick drafts, attacked on fewer walks: a full run of protect for "
-            "one of them leaves about as much or more. With nothing exposed the adversary is wrong by "
+            "one of them has its own numbers. With nothing exposed the adversary is wrong by "
             f"{metres(made.label.nothing, made.label.unit)}, where the bar ends.",
             table=table,
             markup=slider,
