@@ -128,23 +128,13 @@ class _Rehearsing:
     def __init__(self, game: BeliefGame, planner: Planner, within: float, kilobytes: float | None, seed: int) -> None:
         self.game, self.planner, self.within = game, planner, within
         self.player, self.generator = Player(game, planner), np.random.default_rng(seed)
-        self.anchors, self.tables = [game.start], [self.first()]
+        self.anchors, self.tables = [game.start], [self.solved(game.start)]
         self.walks: list[_Walk] = []
         least = len(self.playbook.content) + HEADER
         self.room = 1000 * (KILOBYTES * len(game.states) if kilobytes is None else kilobytes) - least
         if self.room < 0 and kilobytes is not None:
             rule = f"at least {least / 1000}, with a single table"
             raise broken_rule("kilobytes", "make_playbook", rule, kilobytes)
-
-    def first(self) -> FloatArray:
-        """The table before anything is exposed: one place for all where that keeps the budget, as nothing is above it.
-
-        By the cuts other tables may be worth as much there, but what these reveal costs later.
-        """
-        constant = int((self.game.start @ self.game.cost).argmin())
-        if (self.game.start @ self.game.cost)[constant] > self.game.budget:
-            return self.solved(self.game.start)
-        return np.tile(np.eye(self.game.cost.shape[1])[constant], (len(self.game.states), 1))
 
     def solved(self, belief: FloatArray) -> FloatArray:
         """The live planner's table."""
