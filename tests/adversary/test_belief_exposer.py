@@ -130,7 +130,7 @@ def test_a_playbook_is_followed_by_what_its_file_holds_alone():
     assert errors[0] == errors[1]
 
 
-def test_what_protects_an_earlier_place_is_followed_by_guesses_of_the_current_one():
+def test_what_protects_an_earlier_place_is_followed_by_guesses_at_once():
     """The tables look at the current place: filter and smoother, by enumeration, within three standard errors."""
     later = BeliefGame.of(
         PROFILE,

@@ -35,6 +35,7 @@ def belief_calls(game: hs.planning.BeliefGame, planner: hs.Planner, folder: Path
         "BeliefGame.later": (game.later, {"belief": BELIEF, "steps": 1}),
         "BeliefGame.learned": (game.learned, {"belief": BELIEF, "table": HALF, "release": 0}),
         "BeliefGame.map": (game.map, UNDER),
+        "Scenario.read_later": (hs.Scenario.read_later, {"lag": 1, "memory": 1}),
         "BeliefGame.of": (hs.planning.BeliefGame.of, {"profile": game.profile, **same, "scenario": game.scenario}),
         "LiveDevice": (
             hs.LiveDevice,

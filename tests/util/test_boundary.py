@@ -225,7 +225,6 @@ def calls(folder):
             "Scenario.in_between": (hs.Scenario.in_between, {"every": 2}),
             "Scenario.past_present": (hs.Scenario.past_present, {"memory": 1, "protect": "place"}),
             "Scenario.present_future": (hs.Scenario.present_future, {"planned": False}),
-            "Scenario.read_later": (hs.Scenario.read_later, {"lag": 1, "memory": 1}),
             "Scenario.sporadic": (hs.Scenario.sporadic, {}),
             "Trajectories": (
                 hs.model.Trajectories,
@@ -289,8 +288,8 @@ def calls(folder):
             "minimum": (hs.metrics.minimum, {"metric": t.metric, "weights": [1.0]}),
             "plan": (
                 hs.plan,
-                {"game": t.profile, **game, "scenario": None, "outlook": "far-sighted", "mode": "trade-off"}
-                | {"against": "smoother", "lag": 1, "discount": 0.5, "walks": 1, "seed": 0, "progress": None},
+                {"game": t.profile, **game, "scenario": None, "outlook": "far-sighted", "mode": "trade-off", "lag": 1}
+                | {"against": "smoother", "discount": 0.5, "walks": 1, "seed": 0, "progress": None},
             ),
             "possible_trajectories": (hs.model.possible_trajectories, {"profile": t.profile, "offsets": (0,)}),
             "prefer": (hs.solvers.prefer, {"solution": t.solution, "second": t.game, "tolerance": 1e-6, "start": None}),

@@ -200,7 +200,7 @@ class _Walk:
         """What an access leaves and loses, whatever it will release."""
         joint = belief[:, None] * table
         self.errors.append(float(least_errors(self.error, joint).sum()))
-        self.losses.append(float((joint * self.chain.cost).sum()))
+        self.losses.append(float(np.vdot(self.chain.cost, joint)))  # summed as a device does
         by_place = self.places @ joint
         self.named += named(likeliest_guesses(self.metric, by_place), by_place).sum(axis=2)
 

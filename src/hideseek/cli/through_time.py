@@ -53,11 +53,11 @@ Who = Annotated[
     Against,
     typer.Option(
         "--against",
-        help="The adversary: filter guesses a place at its access, smoother some steps later, from the releases since "
+        help="The adversary: filter guesses a place at its access, smoother a while later, from the releases since "
         "then too; with --protect place.",
     ),
 ]
-Lag = Annotated[int | None, NUMBER(help="How many steps later, with --against smoother; 1 if not given.")]
+Lag = Annotated[int | None, NUMBER(help="Time steps until then, with --against smoother; 1 if not given.")]
 COMPARED = 100  # accesses, and walks, to measure what planning ahead gains
 FEW = 10  # walks to measure what a new playbook reaches; evaluate takes more
 PLAYBOOK, CODEBOOK = "me.playbook", "codebook.hideseek"

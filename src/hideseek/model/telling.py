@@ -52,7 +52,8 @@ def least_telling(belief: FloatArray, cost: FloatArray, budget: float) -> FloatA
         lost = (table * above).sum(axis=1)
         over, steep = mass @ lost - room, mass @ ((table * above**2).sum(axis=1) - lost**2)
         q = mass @ table
-        slope *= np.exp(np.clip(over / (2 * slope * steep), -0.5, 0.5)) if steep > 0 else 1.0
+        half = over / (2 * slope * steep) if abs(over) < slope * steep else np.sign(over) / 2
+        slope *= np.exp(half)
     loss, alone = float(mass @ lost), float(mass @ (above @ q))  # of the table, and of q at every state
     found = np.tile(q, (len(belief), 1))
     if loss > room:

@@ -11,7 +11,7 @@ from hideseek.codebook.weights import WORDS, largest_remainder
 from hideseek.model.belief_chain import BeliefChain
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.best_guess import least_errors
-from hideseek.util.mixing import SPARE, share_to_keep
+from hideseek.util.mixing import share_to_keep
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class BeliefTable:
         likeliest = np.where(group, belief, -1.0).argmax(axis=1)
         cost, exact = group @ (chain.cost * belief[:, None]), table[likeliest]
         weights = largest_remainder(exact)
-        if np.vdot(cost, weights / WORDS) > chain.budget * (1 - SPARE):
+        if np.vdot(chain.cost, belief[:, None] * (weights[index] / WORDS)) > chain.budget:  # as the loss is told below
             # no weight is off by more than one word, so with this much to spare the rounded table keeps the budget
             spare = float(cost.sum()) / WORDS
             safe = cheapest(cost, exact)
