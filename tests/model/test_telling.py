@@ -56,6 +56,12 @@ def test_the_table_keeps_the_budget_and_tells_hardly_more_than_it_must(seed, sha
     assert told <= max(bounds) + 0.12  # of what 25 slopes prove; a place of its own would be told with 1 to 2.6 bits
 
 
+def test_where_all_costs_are_alike_a_budget_missed_by_rounding_is_met_as_well():
+    table = least_telling(np.array([0.5, 0.5]), np.full((2, 3), 0.3), np.nextafter(0.3, 0))
+    assert (table == table[0]).all()
+    assert table.sum(axis=1) == pytest.approx(1)
+
+
 @pytest.mark.parametrize("budget", [0.05, 0.1, 0.25, 0.4])
 def test_two_places_alike_are_told_by_a_symmetric_channel(budget):
     table = least_telling(np.array([0.5, 0.5]), 1 - np.eye(2), budget)

@@ -45,7 +45,7 @@ def least_telling(belief: FloatArray, cost: FloatArray, budget: float) -> FloatA
     above = own - least
     cheapest = (above <= 0) / (above <= 0).sum(axis=1, keepdims=True)
     room = budget - float(mass @ least[:, 0])
-    q, slope = np.full(len(alike), 1 / len(alike)), 1 / max(room, EXACT * float(above.max()))
+    q, slope = np.full(len(alike), 1 / len(alike)), 1 / (max(room, EXACT * float(above.max())) or 1.0)
     for _ in range(TURNS):
         table = q * np.exp(-slope * above)
         table /= table.sum(axis=1, keepdims=True)
