@@ -56,7 +56,7 @@ def test_the_table_keeps_the_budget_and_tells_hardly_more_than_it_must(seed, sha
     assert told <= max(bounds) + 0.12  # of what 25 slopes prove; a place of its own would be told with 1 to 2.6 bits
 
 
-def test_where_all_costs_are_alike_a_budget_missed_by_rounding_is_met_as_well():
+def test_where_all_costs_are_alike_a_budget_missed_by_rounding_is_met():
     table = least_telling(np.array([0.5, 0.5]), np.full((2, 3), 0.3), np.nextafter(0.3, 0))
     assert (table == table[0]).all()
     assert table.sum(axis=1) == pytest.approx(1)
