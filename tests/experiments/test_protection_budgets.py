@@ -45,7 +45,8 @@ def test_every_number_is_that_of_a_mechanism_made_for_its_budget():
         assert label.worst_loss <= label.budget * (1 + 1e-9)
         assert label.error <= label.ceiling * (1 + 1e-9)
     assert made.playbook.budget == GAME.budget
-    assert labels[-1].error == pytest.approx(GAME.prior_risk), "at the saturating budget nothing is revealed"
+    # at the saturating budget nothing is revealed, but what sums that round past the budget do
+    assert labels[-1].error == pytest.approx(GAME.prior_risk, rel=1e-5)
     assert made.label.walks > others[0].walks == DRAFT.label_walks
 
 
