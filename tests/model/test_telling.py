@@ -29,10 +29,8 @@ def bits(belief, table):
     )
 
 
-@given(seed=st.integers(0, 10**6), share=st.floats(0, 1.2), zeros=st.booleans())
-@settings(max_examples=150)
-def test_the_table_keeps_the_budget_and_tells_hardly_more_than_it_must(seed, share, zeros):
-    """Certified: for every slope, information plus slope times loss is at least that of the exact optimum."""
+def setting(seed, share, zeros=False):
+    """A belief, costs, and a budget: a share of the way from the least loss to that of one release for all."""
     generator = np.random.default_rng(seed)
     states, releases = generator.integers(1, 7, size=2)
     belief = generator.dirichlet(np.full(states, 0.5))
@@ -40,20 +38,35 @@ def test_the_table_keeps_the_budget_and_tells_hardly_more_than_it_must(seed, sha
     if zeros:
         belief[generator.integers(states)] = 0
         belief = belief / belief.sum() if belief.any() else np.eye(states)[0]
-    least, alike = belief @ cost.min(axis=1), (belief @ cost).min()
-    budget = float(least + share * (alike - least)) + RARE
+    least, alike = float(belief @ cost.min(axis=1)), float((belief @ cost).min())
+    return belief, cost, least + share * (alike - least) + RARE, alike
+
+
+@given(seed=st.integers(0, 10**6), share=st.floats(0, 1.2), zeros=st.booleans())
+@settings(max_examples=200)
+def test_the_table_spends_the_budget_and_no_more(seed, share, zeros):
+    belief, cost, budget, alike = setting(seed, share, zeros)
     table = least_telling(belief, cost, budget)
     assert table.shape == cost.shape
     assert table.min() >= 0
     assert table.sum(axis=1) == pytest.approx(1, abs=1e-12)
     assert np.vdot(belief[:, None] * cost, table) == pytest.approx(min(budget, alike), rel=1e-9)
-    told = bits(belief, table)
-    bounds = [0.0]
-    for slope in np.geomspace(1e-4, 1, 25):
-        best = blahut_arimoto(belief, cost, slope=slope).table
-        lost = float(np.vdot(belief[:, None] * cost, best))
-        bounds.append(bits(belief, best) + slope / np.log(2) * (lost - budget))
-    assert told <= max(bounds) + 0.12  # of what 25 slopes prove; a place of its own would be told with 1 to 2.6 bits
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.9, 0.99])
+def test_the_table_tells_hardly_more_than_it_must(share):
+    """For every slope, information plus slope times loss is at least that of the exact optimum; in bits."""
+    over = []
+    for seed in range(60):
+        belief, cost, budget, _ = setting(seed, share)
+        bounds = [0.0]
+        for slope in np.geomspace(1e-4, 1, 25):
+            best = blahut_arimoto(belief, cost, slope=slope).table
+            lost = float(np.vdot(belief[:, None] * cost, best))
+            bounds.append(bits(belief, best) + slope / np.log(2) * (lost - budget))
+        over.append(bits(belief, least_telling(belief, cost, budget)) - max(bounds))
+    assert max(over) < 0.1
+    assert np.mean(over) < 0.01
 
 
 def test_where_all_costs_are_alike_a_budget_missed_by_rounding_is_met():

@@ -54,13 +54,14 @@ def least_telling(belief: FloatArray, cost: FloatArray, budget: float) -> FloatA
         q = mass @ table
         half = over / (2 * slope * steep) if abs(over) < slope * steep else np.sign(over) / 2
         slope *= np.exp(half)
-    loss, alone = float(mass @ lost), float(mass @ (above @ q))  # of the table, and of q at every state
-    found = np.tile(q, (len(belief), 1))
+    loss, constant = float(mass @ lost), float(alike.min() - mass @ least[:, 0])  # above the least
     if loss > room:
         share, other = share_to_keep(loss, 0.0, max(room, 0.0)), cheapest
-    else:  # the rest of the budget goes into telling less
-        share, other = 1 - share_to_keep(alone, loss, room), found[on]
-    found[on] = (1 - share) * table + share * other
+    else:  # the rest of the budget goes into telling less: one release for all, as far as it may
+        share, other = 1 - share_to_keep(constant, loss, room), np.eye(len(alike))[alike.argmin()]
+    table = (1 - share) * table + share * other
+    found = np.tile(mass @ table, (len(belief), 1))
+    found[on] = table
     return found
 
 
