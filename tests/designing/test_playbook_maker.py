@@ -11,7 +11,7 @@ from hideseek.designing.playbook_maker import WALKS
 from hideseek.errors import PlanError
 from hideseek.metrics import distance, squared
 from hideseek.model import distances
-from hideseek.model.telling import EQUAL
+from hideseek.model.revealing import EQUAL
 from hideseek.planning.player import Player
 from tests.support.live_devices import LIVE_SCENARIOS, game_of, planned
 from tests.support.playbooks import line_of, on_a_line

@@ -9,7 +9,7 @@ import pytest
 
 from hideseek import ParameterError, Scenario, plan, solve
 from hideseek.metrics import hamming
-from hideseek.model.telling import EQUAL
+from hideseek.model.revealing import EQUAL
 from hideseek.planning import BeliefGame, Mode, Outlook
 from hideseek.planning.player import GIVEN_UP, ROUGH, Player
 from tests.oracles.full_program import best_over_histories, best_value

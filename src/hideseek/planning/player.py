@@ -9,7 +9,7 @@ from hideseek.game.alternatives import Alternatives
 from hideseek.game.game import Game
 from hideseek.model.belief import updated
 from hideseek.model.profile import drawn
-from hideseek.model.telling import EQUAL, least_telling, quieter
+from hideseek.model.revealing import least_revealing, quieter
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.solvers.belief_program import BeliefProgram, Play
@@ -77,7 +77,7 @@ class Player:
     def play(self, belief: FloatArray, floor: float = 0.0) -> Play | None:
         """The table at a belief, or None where none has as much privacy as the ``floor``.
 
-        A far-sighted planner takes the one that tells less about the whole way, of those that are as good as the best.
+        A far-sighted planner gives up some of what is best, where that reveals less about the whole way.
         """
         found = self.best(belief, floor)
         if found is None or self.later is None or self.lexicographic or self.ahead:
@@ -104,17 +104,16 @@ class Player:
         return first if missed else found
 
     def quieter(self, program: BeliefProgram, belief: FloatArray, found: Play, floor: float) -> Play:
-        """A table that tells less about the whole way than the one that was found, and is as good."""
+        """A table that reveals less about the whole way than the one that was found, as far as that is worth it."""
         game = self.game
 
         def worth(tables: FloatArray) -> FloatArray:
             joint = belief[:, None] * tables
             now, future = (least_errors(rows, joint).sum(axis=1) for rows in (game.error, program.cuts))
-            return np.where(now >= min(floor, found.privacy), now + program.later * future, -np.inf)
+            return np.where(now >= min(floor, now[0]), now + program.later * future, -np.inf)
 
-        least = least_telling(belief, game.cost, game.budget)
-        enough = float(worth(found.table[None])[0]) - EQUAL * game.most
-        return program.judged(quieter(found.table, least, worth, enough), belief)
+        least = least_revealing(belief, game.cost, game.budget)
+        return program.judged(quieter(belief, found.table, least, worth, game.most), belief)
 
     def with_future(
         self, belief: FloatArray, least: float = 0.0, known: FloatArray | None = None, exact: float = ROUGH

@@ -5,8 +5,8 @@ the cuts, later:
 
     value(f) = sum_o min_g <E[g], x_o> + discount sum_o min_j <c_j, M' x_o>      x_o[s] = b[s] f(o|s)
 
-The value is concave in f, so a mixture of two tables is worth at least the mean of theirs, and often more. Of tables
-that are as good, the one that tells less about the whole way is taken (:mod:`hideseek.model.telling`). All of this only
+The value is concave in f, so a mixture of two tables is worth at least the mean of theirs, and often more. The best is
+then mixed with the table that reveals least about the whole way (:mod:`hideseek.model.revealing`). All of this only
 chooses: whatever comes out is rounded, and its budget and privacy are computed, by :class:`BeliefTable`.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import BudgetError
-from hideseek.model.telling import EQUAL, least_telling, quieter
+from hideseek.model.revealing import least_revealing, quieter
 from hideseek.playbook.belief_table import cheapest
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.mixing import share_to_keep
@@ -63,13 +63,13 @@ class Chooser:
         tables: FloatArray,
         most: float,
     ) -> None:
-        self.cost, self.budget, self.discount, self.equal = cost, budget, discount, EQUAL * most
+        self.cost, self.budget, self.discount, self.most = cost, budget, discount, most
         self.error, self.cuts, self.anchors, self.tables = (
             np.ascontiguousarray(array, np.float32) for array in (error, cuts, anchors, tables)
         )
 
     def choose(self, belief: FloatArray, group: BoolArray | None = None, floor: float = 0.0) -> FloatArray:
-        """The table at a belief, [state, release]: as good as the best, and telling less about the whole way.
+        """The table at a belief, [state, release], that hides the current place and reveals little about the whole way.
 
         ``group`` [input, state] says which states the mechanism can tell apart, by default all. Tables with at least
         so much privacy now as the ``floor`` come first. A BudgetError is raised where none keeps the budget.
@@ -79,19 +79,17 @@ class Chooser:
     def quieter(
         self, belief: FloatArray, best: FloatArray, group: BoolArray | None = None, floor: float = 0.0
     ) -> FloatArray:
-        """A table that tells less than this one, and whose value is as good as equal; without a future, this one."""
+        """A table that reveals less than this one, as far as that is worth it; without a future, this one."""
         if not len(self.cuts):
             return best
         together, whole = (belief, self.cost) if group is None else (group @ belief, averaged(self.cost, belief, group))
-        least = least_telling(together, whole, self.budget)
-        own = self.worth(belief, best[None])
+        least = least_revealing(together, whole, self.budget)
 
         def worth(tables: FloatArray) -> FloatArray:
-            found = self.worth(belief, tables)
-            return np.where(found.now >= min(floor, float(own.now[0])), found.value, -np.inf)
+            found = self.worth(belief, tables)  # of the best first
+            return np.where(found.now >= min(floor, found.now[0]), found.value, -np.inf)
 
-        enough = float(own.value[0]) - self.equal
-        return quieter(best, least if group is None else group.T @ least, worth, enough)
+        return quieter(belief, best, least if group is None else group.T @ least, worth, self.most)
 
     def best(self, belief: FloatArray, group: BoolArray | None = None, floor: float = 0.0) -> FloatArray:
         """The table of most value at a belief."""
@@ -126,7 +124,7 @@ class Chooser:
     def worth(self, belief: FloatArray, tables: Single | FloatArray) -> Worth:
         """What tables are worth at a belief."""
         on = np.flatnonzero(belief > UNLIKELY)
-        joint = belief[on, None].astype(np.float32) * tables[:, on]
+        joint = belief[on, None].astype(np.float32) * tables[:, on].astype(np.float32)
         flat = joint.swapaxes(0, 1).reshape(len(on), -1)  # one product for all tables
 
         def least(rows: Single) -> Single:
