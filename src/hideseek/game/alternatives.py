@@ -63,7 +63,7 @@ class Alternatives:
         if not games or not all(isinstance(game, Game) for game in games) or isinstance(self.games, Game):
             got = type(self.games).__name__ if games else "none"
             raise broken_rule("games", owner, "a sequence of at least one game", got)
-        for k, game in enumerate(games):
+        for k, game in enumerate(games[1:], start=1):
             for name in ("inputs", "releases"):
                 if not np.array_equal(getattr(game, name), getattr(games[0], name)):
                     rule = "games with the same inputs and the same releases"

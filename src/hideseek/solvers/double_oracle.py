@@ -14,20 +14,19 @@ from dataclasses import replace
 
 import highspy
 import numpy as np
-from scipy import sparse
 
 from hideseek.game.alternatives import Alternatives
 from hideseek.solvers.certificate import Certificate, certify
 from hideseek.solvers.claim import Claim
-from hideseek.solvers.growing_program import Pairs, mark_largest
-from hideseek.solvers.restricted_program import RestrictedProgram, RestrictedSolution
+from hideseek.solvers.growing_program import NO_PAIRS, Pairs, mark_largest
+from hideseek.solvers.restricted_program import RestrictedProgram, RestrictedSolution, gathered
 from hideseek.util.arrays import BoolArray
 from hideseek.util.progress import Advance, tell_bounds
-from hideseek.util.sparse import light
 
 FORGETTING = 20_000  # possible columns from which on it pays to forget some
 SETTLING = 3  # rounds before anything is forgotten, and rounds in which a guess has not mattered before it is
 KEPT_RELEASES = 3  # for every input and release, that pay best, of those that are not made
+NOTHING = (np.zeros(0), *NO_PAIRS)
 PATIENCE = 15  # rounds without progress after which nothing more is forgotten
 
 
@@ -62,7 +61,7 @@ class DoubleOracle(RestrictedProgram):
 
     def close(self, tolerance: float, deadline: float, progress: Advance | None) -> tuple[Certificate, bool]:
         """Alternate until the gap is at most ``tolerance``; also says whether time ran out first."""
-        best, attack = self._nothing(), self._nothing()
+        best = attack = self._nothing()
         lower, upper = -np.inf, np.inf
         started = progressed = self.rounds
         while True:
@@ -94,7 +93,7 @@ class DoubleOracle(RestrictedProgram):
     def _nothing(self) -> Claim:
         """What is known before the first round: neither a table nor an attack."""
         shapes = [(self.inputs, self.releases), *((self.releases, len(game.error)) for game in self.problem.games)]
-        table, *attacks = (light(sparse.csr_array(shape)) for shape in shapes)
+        table, *attacks = (gathered(*NOTHING, shape) for shape in shapes)
         return Claim(table, tuple(attacks), np.zeros(len(attacks)), self.problem.weights, np.zeros(self.extra))
 
     def _certify(self, best: Claim, attack: Claim) -> Certificate:

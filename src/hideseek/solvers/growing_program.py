@@ -188,7 +188,11 @@ def largest(values: FloatArray, count: int, axis: int) -> IntArray:
 
 def mark_largest(marked: BoolArray, values: FloatArray, count: int, axis: int) -> None:
     """Mark the largest ``count`` entries along an axis."""
-    np.put_along_axis(marked, largest(values, count, axis), True, axis)
+    found = largest(values, count, axis)
+    if axis:
+        marked[np.arange(len(found))[:, None], found] = True
+    else:
+        marked[found, np.arange(found.shape[1])] = True
 
 
 def mark_first(columns: BoolArray, guesses: BoolArray, cost: FloatArray, error: FloatArray) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from hideseek.errors import SizeError
 
 DAY, LONGEST = 86_400, 7  # seconds, and the days that anything may take
+SMALL = 2**17  # numbers of an array that fits into any memory
 
 
 def refuse_if_too_large(
@@ -38,7 +39,7 @@ def refuse_large_array(value: object, parameter: str, owner: str) -> None:
     Traceback (most recent call last):
     hideseek.errors.SizeError: The 'prior' parameter of solve, of the shape (1000000000, 1000000000), would need ...
     """
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and value.size > SMALL:
         what = f"The '{parameter}' parameter of {owner}, of the shape {value.shape},"
         refuse_if_too_large(8 * value.size, what, "Give a smaller array.", parameter=parameter)
 
