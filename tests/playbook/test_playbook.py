@@ -259,7 +259,7 @@ HOSTILE = {
     "no states": (tensor("states", lambda a: a[:0]), "states|rows|shape"),
     "states elsewhere": (tensor("states", lambda a: a + 5), "places"),
     "states of one place": (tensor("states", lambda a: a[:, :1]), "places|twice"),
-    "states in F64": (lambda d, t: t["states"].__setitem__(0, "F64"), "follow one another"),
+    "states in F64": (lambda d, t: t["states"].__setitem__(0, "F64"), "follow one another|fit its shape"),
     "more": (one_more, "unknown tensors"),
     "budget": (put("budget", value=-1.0), "not that of a playbook"),
     "small budget": (lambda d, t: d.update(budget=0.0) or tensor("cost", lambda a: a + 0.1)(d, t), "too small"),

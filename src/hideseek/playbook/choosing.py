@@ -23,7 +23,8 @@ from hideseek.playbook.belief_table import cheapest
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.mixing import share_to_keep
 
-NEAR = 40  # tables that are looked at
+NEAR, WORK = 40, 6e7  # tables that are looked at, and products of numbers that this may take: a few milliseconds
+SECOND = 12  # the best of those above the budget, for which more than one way into it is tried
 PAIRED = 6  # the best ones that the best of all is mixed with
 SHARES = 0.25, 0.5  # of the other one in a mixture
 ROUNDING = 1e-11
@@ -38,6 +39,10 @@ class Worth:
 
     now: Single
     value: Single
+
+    def beside(self, other: Worth) -> Worth:
+        """Of these tables and the others."""
+        return Worth(np.concatenate([self.now, other.now]), np.concatenate([self.value, other.value]))
 
     def order(self, floor: float) -> IntArray:
         """The tables from the best on; those whose privacy is below the floor come last, by their privacy."""
@@ -108,8 +113,9 @@ class Chooser:
         worth, over = self.worth(belief, tables), losses(near, cost) > self.budget
         if over.any() and not over.all():
             second = near[~over][worth.value[~over].argmax()]
-            tables = np.concatenate([tables, within(near[over], second, cost, self.budget)])
-            worth = self.worth(belief, tables)
+            best = np.flatnonzero(over)[worth.value[over].argsort()[-SECOND:]]
+            more = within(near[best], second, cost, self.budget)
+            worth, tables = worth.beside(self.worth(belief, more)), np.concatenate([tables, more])
         first, *others = worth.order(floor)[: 1 + PAIRED]
         mixtures = [(1 - share) * tables[first] + share * tables[others] for share in SHARES]
         tables = np.concatenate([tables[[first]], *mixtures])
@@ -119,7 +125,8 @@ class Chooser:
     def nearest(self, belief: FloatArray) -> IntArray:
         """The tables whose beliefs are nearest to this one, in total variation."""
         apart = np.abs(self.anchors - belief.astype(np.float32)).sum(axis=1)
-        return np.argsort(apart, kind="stable")[:NEAR]
+        each = self.cost.size * (len(self.error) + len(self.cuts))
+        return np.argsort(apart, kind="stable")[: min(NEAR, max(1, int(WORK / each)))]
 
     def worth(self, belief: FloatArray, tables: Single | FloatArray) -> Worth:
         """What tables are worth at a belief."""
