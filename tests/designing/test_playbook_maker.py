@@ -11,7 +11,6 @@ from hideseek.designing.playbook_maker import WALKS
 from hideseek.errors import PlanError
 from hideseek.metrics import distance, squared
 from hideseek.model import distances
-from hideseek.model.revealing import EQUAL
 from hideseek.planning.player import Player
 from tests.support.live_devices import LIVE_SCENARIOS, game_of, planned
 from tests.support.playbooks import line_of, on_a_line
@@ -28,7 +27,7 @@ def test_the_shortfall_is_what_following_planner_and_playbook_finds(seed):
         for choose in (lambda belief: player.play(belief).table, lambda belief: book.play(belief).by_state)
     )
     noise = sum(float(one.filter.interval[1] - one.filter.interval[0]) / 2 for one in (live, own)) / own.filter
-    noise += EQUAL  # either may give this much up to tell less
+    noise += 0.01  # either gives up another part of it to reveal less
     short = (live.filter - own.filter) / own.filter
     assert noise < 0.03
     assert rehearsal.shortfall.interval[0] - noise <= short <= rehearsal.shortfall.interval[1] + noise

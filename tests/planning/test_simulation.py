@@ -110,9 +110,9 @@ def test_intervals_cover_the_truth_as_often_as_they_say_on_both_sides(one_table)
 
 def test_what_is_known_of_beliefs_takes_scatter_off(monkeypatch):
     own, planner = tiny("sacrifice"), trained("sacrifice")
-    with_control = [follow(own, planner, accesses=100, seed=seed).filter for seed in range(8)]
+    with_control = [follow(own, planner, accesses=100, seed=seed).filter for seed in range(24)]
     monkeypatch.setattr(module, "controlled", lambda ways, _: np.array([way.privacy[SETTLING:].mean() for way in ways]))
-    without = [follow(own, planner, accesses=100, seed=seed).filter for seed in range(8)]
+    without = [follow(own, planner, accesses=100, seed=seed).filter for seed in range(24)]
     assert np.std(with_control) < 0.8 * np.std(without)
 
 

@@ -9,7 +9,7 @@ from hideseek.game.alternatives import Alternatives
 from hideseek.game.game import Game
 from hideseek.model.belief import updated
 from hideseek.model.profile import drawn
-from hideseek.model.revealing import least_revealing, quieter
+from hideseek.model.revealing import quieter
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.solvers.belief_program import BeliefProgram, Play
@@ -112,8 +112,9 @@ class Player:
             now, future = (least_errors(rows, joint).sum(axis=1) for rows in (game.error, program.cuts))
             return np.where(now >= min(floor, now[0]), now + program.later * future, -np.inf)
 
-        least = least_revealing(belief, game.cost, game.budget)
-        return program.judged(quieter(belief, found.table, least, worth, game.most), belief)
+        answers = np.vstack([game.error, program.later * program.cuts])
+        guesses, limits = len(game.error), (game.cost, game.budget, game.most)
+        return program.judged(quieter(belief, found.table, worth, answers, guesses, *limits), belief)
 
     def with_future(
         self, belief: FloatArray, least: float = 0.0, known: FloatArray | None = None, exact: float = ROUGH

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import BudgetError
-from hideseek.model.revealing import least_revealing, quieter
+from hideseek.model.revealing import quieter
 from hideseek.playbook.belief_table import cheapest
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.mixing import share_to_keep
@@ -69,6 +69,7 @@ class Chooser:
         most: float,
     ) -> None:
         self.cost, self.budget, self.discount, self.most = cost, budget, discount, most
+        self.answers = np.vstack([error, discount * cuts])
         self.error, self.cuts, self.anchors, self.tables = (
             np.ascontiguousarray(array, np.float32) for array in (error, cuts, anchors, tables)
         )
@@ -87,14 +88,17 @@ class Chooser:
         """A table that reveals less than this one, as far as that is worth it; without a future, this one."""
         if not len(self.cuts):
             return best
-        together, whole = (belief, self.cost) if group is None else (group @ belief, averaged(self.cost, belief, group))
-        least = least_revealing(together, whole, self.budget)
 
         def worth(tables: FloatArray) -> FloatArray:
-            found = self.worth(belief, tables)  # of the best first
+            found = self.worth(belief, tables if group is None else group.T @ tables)
             return np.where(found.now >= min(floor, found.now[0]), found.value, -np.inf)
 
-        return quieter(belief, best, least if group is None else group.T @ least, worth, self.most)
+        mass, table, answers, cost = belief, best, self.answers, self.cost
+        if group is not None:
+            mass, table, cost = group @ belief, averaged(best, belief, group), averaged(cost, belief, group)
+            answers = averaged(answers.T, belief, group).T
+        found = quieter(mass, table, worth, answers, len(self.error), cost, self.budget, self.most)
+        return found if group is None else group.T @ found
 
     def best(self, belief: FloatArray, group: BoolArray | None = None, floor: float = 0.0) -> FloatArray:
         """The table of most value at a belief."""
