@@ -52,7 +52,7 @@ def draw() -> None:
         label.set_color(ACCENT if label.get_text() in OURS else INK)
     for (_, words), marker, face in zip(READERS.items(), ("o", "D"), (INK, "white"), strict=True):
         axes[1].scatter([], [], c=face, edgecolors=INK, marker=marker, label=f"adversary who {words}")
-    axes[1].legend(loc="center right", frameon=False)
+    axes[1].legend(loc="center right", bbox_to_anchor=(0.95, 0.5), frameon=False, fontsize=9)
     figure.savefig(FOLDER / "rivals.png", dpi=130)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.experiments.day_map import day_map
+from hideseek.experiments.exposed_day import DRAWS
 from hideseek.experiments.protection_slider import slider_of
 from hideseek.experiments.protection_words import (
     REMEMBERS,
@@ -48,8 +49,9 @@ def day_section(made: Protection) -> Section:
     return Section(
         f"A day: {day.date}",
         f"The app asked {len(day.true)} times, at regular times. It was told the true place {whole_percent(told)} of "
-        f"the time, and the adversary's best guess was the true place {whole_percent(right)} of the time. Move the "
-        "slider to follow the day.",
+        f"the time, and the adversary's best guess was the true place {whole_percent(right)} of the time. The device "
+        f"draws at random: of {DRAWS} draws of this day, the one in the middle is shown, by how often the adversary is "
+        "right. Move the slider to follow the day.",
         markup=day_map(
             day,
             regions_of(made.profile),
