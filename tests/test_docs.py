@@ -65,7 +65,7 @@ def test_the_picture_of_a_day_draws_every_place_in_its_lane():
     tiles = tuple((14, int((longitude + 180) / 360 * 2**14), 5793) for longitude in (6.575, 6.62))
     regions = StayMap((clinic, home), tiles)
     true, exposed, guess = np.array([1, 0, 0, 1]), np.array([3, 2, 2, 1]), np.array([1, 1, 1, 1])
-    day = ExposedDay("a day", np.arange(0, 1440, 360.0), true, exposed, guess, np.eye(4)[guess])
+    day = ExposedDay("a day", np.arange(0, 1440, 360.0), true, true >= 0, exposed, guess, np.eye(4)[guess])
     figure = runpy.run_path(str(ROOT / "docs" / "draw_day.py"))["figure_of"](regions, day)
     above = figure.axes[0]
     truth, told, said = (line.get_ydata() for line in above.lines)

@@ -15,7 +15,7 @@ from hideseek.experiments.exposed_day import ExposedDay
 
 def map_of(regions, visited):
     places, belief = np.array(visited), np.eye(len(regions))[visited]
-    day = ExposedDay("Monday", np.arange(len(visited)) * 5.0, places, places, places, belief)
+    day = ExposedDay("Monday", np.arange(len(visited)) * 5.0, places, places >= 0, places, places, belief)
     page = day_map(day, regions, {visited[0]: "<home>", visited[-1]: "work"})
     return page, json.loads(re.search(r'id="day-data">(.*?)</script>', page)[1])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -119,6 +120,7 @@ def tell_update(made: Protection, folder: Path, old: str) -> None:
     """Say what to do with the device of the playbook that was replaced."""
     from hideseek.experiments.protection import silence_to_forget
     from hideseek.experiments.protection_folder import STATE
+    from hideseek.util.display import counted
     from hideseek.util.time_steps import checked_step
 
     if made.playbook.sha256 == old:
@@ -128,7 +130,10 @@ def tell_update(made: Protection, folder: Path, old: str) -> None:
     if not states:
         return
     steps = silence_to_forget(made.game)
-    long = "for a long time" if steps is None else f"for {steps * checked_step(made.profile.step, 'protect')}"
+    long = "for a long time"
+    if steps is not None:
+        hours = -(-steps * checked_step(made.profile.step, "protect") // timedelta(hours=1))
+        long = f"for {counted(hours, 'hour')}"
     note(
         f"note: {states[0].name} belongs to the old playbook. Delete it, and let the device be silent {long}: then "
         "what was exposed before reveals nearly nothing about what comes."

@@ -229,7 +229,7 @@ class StepDevice(Generic[State]):
             if (bare is None) != (head.hideseek_state == UNSEALED):
                 raise self._unusable("is damaged: its checksum is wrong")
             if head.sha256 != self.sha256:
-                raise self._unusable(f"belongs to another {self.rule}; give each its own")
+                raise self._unusable(f"belongs to another {self.rule}; give each its own, or delete an old one's")
             state = msgspec.json.decode(content if bare is None else bare, type=self.kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise self._unusable("is damaged") from None

@@ -20,6 +20,7 @@ from hideseek.util.units import shown
 Row = dict[Hashable, Any]
 TITLE = "A fleet, protected"
 BADLY = 0.5  # of the prior risk: who has less is told
+FEW = 10  # designs: the share of fewer is told of each
 OFTEN = 0.5  # of the accesses at a place: a place that is named more often is told
 UNITS = {"euclid": "m", "squared": "m²"}
 WHY = {
@@ -56,12 +57,17 @@ def fleet_report(labels: pd.DataFrame) -> str:
 
 def distribution(made: pd.DataFrame, promised: pd.DataFrame) -> Section:
     """How protection is spread over users, one design each."""
-    low, median, high = np.quantile((promised if len(promised) else made)["risk_share"], (0.1, 0.5, 0.9))
+    shares = (promised if len(promised) else made)["risk_share"]
     told = "those seen for a week or more" if len(promised) else "all, none of whom was seen for a week"
-    text = f"Of {told}: the median is {median:.0%} of the prior risk, nine of ten have more than {low:.0%}, one of ten "
+    if len(shares) < FEW:
+        spread = f"{', '.join(f'{share:.0%}' for share in sorted(shares))} of the prior risk"
+    else:
+        low, median, high = np.quantile(shares, (0.1, 0.5, 0.9))
+        spread = f"the median is {median:.0%} of the prior risk, nine of ten have {low:.0%} or more, "
+        spread += f"one of ten {high:.0%} or more"
     return Section(
         "How well people are protected",
-        f"{text}more than {high:.0%}.",
+        f"Of {told}: {spread}.",
         figures=[(protection_figure(made), "How many designs leave which share of the prior risk")],
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.experiments.day_map import day_map
-from hideseek.experiments.exposed_day import DRAWS
+from hideseek.experiments.exposed_day import DRAWS, ExposedDay
 from hideseek.experiments.protection_slider import slider_of
 from hideseek.experiments.protection_words import (
     REMEMBERS,
@@ -15,10 +15,10 @@ from hideseek.experiments.protection_words import (
     metres,
     naming_table,
     place_sentence,
+    weighted,
     whole_percent,
 )
 from hideseek.experiments.report import Section, html_report
-from hideseek.metrics.sensitive_places import weights_of
 from hideseek.model.profile import regions_of
 from hideseek.planning.simulation import FOR_WHOM
 from hideseek.util.units import amount
@@ -34,8 +34,8 @@ def page_of(made: Protection) -> str:
     label = made.label
     budget, error = amount(label.budget, label.loss_unit), metres(label.error, label.unit)
     lead = (
-        f"Apps that ask where you are get an answer within {budget} of the truth. The answers keep {REMEMBERS} wrong "
-        f"by {error} on average. This page reveals where you go: keep it private."
+        f"Apps that ask where you are get an answer that is {budget} off, or less, on average. The answers keep "
+        f"{REMEMBERS} wrong by {error} on average. This page reveals where you go: keep it private."
     )
     return html_report(
         TITLE, lead, [day_section(made), *budget_sections(made), *people_sections(made), *expert_sections(made)]
@@ -48,10 +48,10 @@ def day_section(made: Protection) -> Section:
     right, told = (float((places == day.true).mean()) for places in (day.guess, day.exposed))
     return Section(
         f"A day: {day.date}",
-        f"The app asked {len(day.true)} times, at regular times. It was told the true place {whole_percent(told)} of "
-        f"the time, and the adversary's best guess was the true place {whole_percent(right)} of the time. The device "
-        f"draws at random: of {DRAWS} draws of this day, the one in the middle is shown, by how often the adversary is "
-        "right. Move the slider to follow the day.",
+        f"The app asked {len(day.true)} times, at regular times. {unrecorded(day)}It was told the true place "
+        f"{whole_percent(told)} of the time, and the adversary's best guess was the true place "
+        f"{whole_percent(right)} of the time. The device draws at random: of {DRAWS} draws of this day, the one in the "
+        "middle is shown, by how often the adversary is right. Move the slider to follow the day.",
         markup=day_map(
             day,
             regions_of(made.profile),
@@ -59,6 +59,14 @@ def day_section(made: Protection) -> Section:
             [place for place, one in places.items() if one.sensitive],
         ),
     )
+
+
+def unrecorded(day: ExposedDay) -> str:
+    """What is not known of a day."""
+    known = float(day.recorded.mean())
+    if known == 1:
+        return ""
+    return f"Your traces say where you were at {whole_percent(known)} of them; at the others you count as not moved. "
 
 
 def budget_sections(made: Protection) -> list[Section]:
@@ -103,14 +111,14 @@ def people_sections(made: Protection) -> list[Section]:
 
 def expert_sections(made: Protection) -> list[Section]:
     """Numbers for experts, and what is proved."""
-    weighted = (
+    counting = (
         "Errors at sensitive places count for more: what the plan maximises, the ceiling and the bound are in metres "
         "times weights. "
     )
     return [
         Section(
             "For experts",
-            f"{weighted * bool(weights_of(made.game.privacy))}The error that is reached was simulated with an access "
+            f"{counting * weighted(made)}The error that is reached was simulated with an access "
             "at every step, from the first one on; it is exact given what was released before each access.",
             table=expert_table(made),
         ),
@@ -118,6 +126,8 @@ def expert_sections(made: Protection) -> list[Section]:
             "What is proved",
             "The expected loss stays within the budget given every release so far, after any gap: the device works it "
             "out at every access, and the adversary's expected error too. The ceiling and the bound are "
-            f"certified without trusting the solver. {FOR_WHOM} {ASSUMPTION}",
+            f"certified without trusting the solver. {FOR_WHOM} {ASSUMPTION} All averages are over days that "
+            "follow the habits in the profile, where a move depends on the current place alone. Your days are not "
+            "quite like that, so what they lose and leave differs, as the day above does.",
         ),
     ]

@@ -10,6 +10,7 @@ from hideseek.adversary.naming import Naming
 from hideseek.adversary.person_label import PersonLabel, PlaceLabel
 from hideseek.experiments.report import Table
 from hideseek.experiments.wording import in_percent
+from hideseek.metrics.sensitive_places import weights_of
 from hideseek.planning.simulation import FOR_WHOM
 from hideseek.util.estimates import Estimate
 from hideseek.util.units import amount, metres_beside
@@ -54,6 +55,7 @@ def sentences(made: Protection, folder: str | Path) -> list[str]:
     told = amount(label.budget, label.loss_unit)
     error, nothing, truth = (metres(value, label.unit) for value in (label.error, label.nothing, label.truth))
     share, kept = whole_percent(share_of(label.error, label)), whole_percent(label.kept)
+    most = "what any mechanism can reach" + ", with sensitive places counting for more" * weighted(made)
     book, report = folder / "me.playbook", folder / "report.html"
     app = f"An app that asks where you are is told one of your {places} places: at most {told} away on average,"
     use = f"hideseek expose {book} --state {folder / 'me.state'}"
@@ -61,9 +63,14 @@ def sentences(made: Protection, folder: str | Path) -> list[str]:
         f"{app} whatever it was told before.",
         place_sentence(label.places[0]),
         f"On average that adversary is wrong by {error}; with nothing exposed by {nothing}, with the truth by {truth}.",
-        f"That is {share} of what nothing exposed would leave, and {kept} of the ceiling: no mechanism exceeds that.",
+        f"That is {share} of what nothing exposed would leave, and {kept} of {most} (the ceiling).",
         f"Open {report}, give {book} to your device ({use}), and run protect again when you have new data.",
     ]
+
+
+def weighted(made: Protection) -> bool:
+    """Whether errors at some places count for more."""
+    return bool(weights_of(made.game.privacy))
 
 
 def naming_table(label: PersonLabel) -> Table:

@@ -120,7 +120,7 @@ class BeliefChain:
     @property
     def ceiling_bound(self) -> float:
         """In the long run no mechanism has more privacy than this (Jensen)."""
-        return float(self.ceiling_cut @ self.start)
+        return min(float(self.ceiling_cut @ self.start), self.prior_risk)
 
     @property
     def most(self) -> float:
