@@ -30,7 +30,7 @@ def test_protect_writes_private_files_and_says_it_in_five_sentences(run, traces,
     assert named.startswith("When you are at hospital, an adversary who knows your habits and remembers every release")
     assert "of the time (with the true place 100 %, with nothing " in named
     assert "with the truth by 0 m" in wrong
-    assert "of the ceiling" in share
+    assert "of what any mechanism can reach, with sensitive places counting for more (the ceiling)" in share
     assert "hideseek expose me/me.playbook --state me/me.state" in then
     assert {path.name for path in (tmp_path / "me").iterdir()} == {*WRITTEN}
     assert stat.S_IMODE((tmp_path / "me").stat().st_mode) == 0o700

@@ -63,9 +63,14 @@ def test_the_worst_come_first_and_everybody_has_a_row():
     assert len(others) == 2
 
 
+def test_the_spread_of_many_is_told_by_quantiles():
+    page = page_of(*({"risk_share": share / 100} for share in range(20, 71, 5)))
+    assert "the median is 45% of the prior risk, nine of ten have 25% or more, one of ten 65% or more" in page
+
+
 def test_users_with_few_days_do_not_count_in_what_is_told_of_all():
     page = page_of({"risk_share": 0.6}, {"risk_share": 0.7}, {"risk_share": 0.8}, {"risk_share": 0.1, "few_days": True})
-    assert "the median is 70% of the prior risk" in page
+    assert "Of those seen for a week or more: 60%, 70%, 80% of the prior risk." in page
     assert "4 users, 4 of them protected and 3 seen for a week or more" in page
     assert "none of whom was seen for a week" in page_of({"few_days": True})
 
