@@ -71,7 +71,7 @@ def quieter(
         return np.asarray(mixtures[(worth(mixtures) - price * revealed(belief, mixtures)).argmax()])
 
     found = better(table, least_revealing(belief, cost, budget))
-    if not price or float((belief @ cost).min()) <= budget:
+    if price <= TINY * float(np.abs(answers).max()) or float((belief @ cost).min()) <= budget:
         return found
     return better(found, climbed(belief, found, answers, guesses, cost, budget, price))
 
@@ -112,10 +112,11 @@ def climbed(
     """
     within = _Within(belief, cost, budget)
     worths = answers[:, within.on].T / price
+    single = worths.astype(np.float32)  # which answer is best needs no more digits
     joint = within.mass[:, None] * table[within.on]
     favour = np.log(np.maximum(table[within.on], SELDOM)) + within.slope * within.above
     for step in range(STEPS):
-        each = joint.T @ worths
+        each = joint.T.astype(np.float32) @ single
         guess, cut = each[:, :guesses].argmin(axis=1), guesses + each[:, guesses:].argmin(axis=1)
         best = np.log(np.maximum(joint.sum(axis=0), SELDOM)) + worths[:, guess] + worths[:, cut]
         favour += FIRST / (1 + SLOWER * step) * (best - favour)

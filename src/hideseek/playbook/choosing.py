@@ -23,7 +23,7 @@ from hideseek.playbook.belief_table import cheapest
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.mixing import share_to_keep
 
-NEAR, WORK = 40, 6e7  # tables that are looked at, and products of numbers that this may take: a few milliseconds
+NEAR, WORK = 40, 3e7  # tables that are looked at, and products of numbers that this may take: a few milliseconds
 SECOND = 12  # the best of those above the budget, for which more than one way into it is tried
 PAIRED = 6  # the best ones that the best of all is mixed with
 SHARES = 0.25, 0.5  # of the other one in a mixture
