@@ -160,7 +160,7 @@ def squares(budget):
 
 
 @pytest.mark.parametrize("budget", [0.02, 0.1, 0.3])
-def test_no_mixture_of_the_best_table_and_the_least_revealing_one_is_worth_more(budget):
+def test_no_mixture_of_best_and_least_revealing_table_is_worth_more(budget):
     player = squares(budget)
     for belief in BELIEFS:
         best, found = player.best(belief).table, player.play(belief)
