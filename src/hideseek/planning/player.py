@@ -20,6 +20,7 @@ from hideseek.util.best_guess import least_errors
 from hideseek.util.choices import Mode, Outlook
 
 ROUGH, AHEAD, FINE = 1e-3, 1e-4, 1e-6  # of the mean error: how exact all futures, the next and the current access are
+BEGUN = 2e-3  # how exact a table is from which another one is sought, that reveals less
 GIVEN_UP = 1e-6  # the share of the current privacy that a lexicographic planner may miss, by rounding
 PRACTICE = 30  # accesses of a walk before a player is kept: its rows and columns halve the time of those after
 ROUNDS = 100  # of looking ahead at one belief
@@ -79,12 +80,13 @@ class Player:
 
         A far-sighted planner gives up some of what is best, where that reveals less about the whole way.
         """
-        found = self.best(belief, floor)
-        if found is None or self.later is None or self.lexicographic or self.ahead:
+        weighs = self.later is not None and not (self.lexicographic or self.ahead)
+        found = self.best(belief, floor, BEGUN if weighs else ROUGH)
+        if found is None or self.later is None or not weighs:
             return found
         return self.quieter(self.later, belief, found, floor)
 
-    def best(self, belief: FloatArray, floor: float = 0.0) -> Play | None:
+    def best(self, belief: FloatArray, floor: float = 0.0, exact: float = ROUGH) -> Play | None:
         """The table of most value at a belief, or None where none has as much privacy as the ``floor``."""
         belief = self.game.belief(belief)
         first = self.now.play(belief, tolerance=FINE) if self.later is None or self.lexicographic or floor else None
@@ -97,7 +99,7 @@ class Player:
         else:
             least = first.privacy * (1 - GIVEN_UP / 2)
         try:
-            found = self.with_future(belief, least, None if first is None else first.table)
+            found = self.with_future(belief, least, None if first is None else first.table, exact)
         except SolverError:
             found = self.now.play(belief, tolerance=FINE) if first is None else first
         missed = first is not None and found.privacy < max(floor, first.privacy * (1 - GIVEN_UP) * self.lexicographic)
