@@ -19,6 +19,7 @@ from hideseek.errors import CodebookError
 from hideseek.metrics import from_matrix, total
 from tests.oracles.codebook_checker import claims
 from tests.support.designs import SCENARIOS, SECOND_ORDER
+from tests.support.fuzz_sealed import alike
 from tests.support.saved_codebooks import GAPS, with_gaps
 
 NUMBERS = ("privacy", "worst_privacy", "quality_loss", "worst_loss", "second_privacy", "gap_privacy", "gap_worst_loss")
@@ -56,17 +57,24 @@ def test_what_a_file_with_stages_for_gaps_claims_is_what_it_gives(name):
     assert_claimed_as_found(with_gaps(name))
 
 
+def without_case(deployed):
+    return msgspec.structs.replace(deployed, gap_worst_case=None)
+
+
 def assert_claimed_as_found(codebook):
     found, claimed = claims(codebook.content), codebook.deployed
     assert (found["gap_privacy"] is None, claimed.gap_privacy is None) == (not codebook.gaps,) * 2
     assert claimed.settled == found["settled"]
     for number in NUMBERS if codebook.gaps else NUMBERS[:-2]:
         assert getattr(claimed, number) == pytest.approx(found[number], rel=1e-9, abs=1e-12), number
+    again = verify(codebook)
     if codebook.gaps:
-        case = claimed.gap_worst_case
-        assert found["gap_losses"][case.after, case.gap, case.access] == pytest.approx(claimed.gap_worst_loss, rel=1e-9)
+        for case in (claimed.gap_worst_case, again.gap_worst_case):  # of equal ones, machines may find others
+            loss = found["gap_losses"][case.after, case.gap, case.access]
+            assert loss == pytest.approx(claimed.gap_worst_loss, rel=1e-9)
         assert claimed.gap_worst_loss <= codebook.budget * (1 + 1e-9)
-    assert verify(codebook) == claimed
+    numbers = [msgspec.to_builtins(without_case(one)) for one in (again, claimed)]
+    assert alike(*numbers)
 
 
 def telling_the_truth(stage):
