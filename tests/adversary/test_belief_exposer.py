@@ -14,6 +14,7 @@ from hideseek.adversary.hidden_markov import Run
 from hideseek.adversary.naming import namings
 from hideseek.adversary.policies import policy_loss
 from hideseek.metrics import from_matrix
+from hideseek.model.exposed_walks import at_beliefs
 from hideseek.planning import BeliefGame
 
 METRES = np.array([[0.0, 1, 4], [1, 0, 2], [4, 2, 0]])
@@ -61,7 +62,7 @@ def by_enumeration(waits):
 
 def test_every_adversary_attacks_a_choice_at_the_belief_as_a_policy():
     filtered, smoothed, loss, _, there, elsewhere = by_enumeration([1, 1, 1, 1])
-    policy = BeliefPolicy(GAME, choose)
+    policy = BeliefPolicy(GAME, at_beliefs(choose))
     for adversary, error in (("filter", filtered), ("smoother", smoothed)):
         found = attack(policy, PROFILE, adversary=adversary, privacy=METRES, accesses=4)
         assert found.exact
@@ -78,7 +79,7 @@ def test_every_adversary_attacks_a_choice_at_the_belief_as_a_policy():
 def test_any_pattern_of_accesses_is_followed(waits):
     """Within one and a half half-widths of what enumeration gives: 3.0 standard errors."""
     filtered, smoothed, loss, worst, there, elsewhere = by_enumeration(waits)
-    found = follow_beliefs(GAME, choose, accesses=4, walks=1500, waits=np.array(waits), seed=3)
+    found = follow_beliefs(GAME, at_beliefs(choose), accesses=4, walks=1500, waits=np.array(waits), seed=3)
     pairs = [(found.filter, filtered), (found.smoother, smoothed), (found.quality_loss, loss)]
     pairs += zip([one.there for one in found.namings], there, strict=True)
     pairs += zip([one.elsewhere for one in found.namings], elsewhere, strict=True)
@@ -90,11 +91,11 @@ def test_any_pattern_of_accesses_is_followed(waits):
 
 def test_each_walk_may_have_accesses_of_its_own():
     alike, own = (
-        follow_beliefs(GAME, choose, accesses=3, walks=4, waits=waits)
+        follow_beliefs(GAME, at_beliefs(choose), accesses=3, walks=4, waits=waits)
         for waits in (np.array([2, 5, 1]), np.tile([2, 5, 1], (4, 1)))
     )
     assert alike == own
-    other = follow_beliefs(GAME, choose, accesses=3, walks=4, waits=np.tile([9, 5, 1], (4, 1)))
+    other = follow_beliefs(GAME, at_beliefs(choose), accesses=3, walks=4, waits=np.tile([9, 5, 1], (4, 1)))
     assert other.filter != own.filter
 
 
@@ -105,13 +106,13 @@ def test_a_belief_keeps_the_table_that_it_was_given_first():
         asked.append(belief)
         return np.roll(np.eye(3), len(asked), axis=1)
 
-    policy = BeliefPolicy(GAME, another)
+    policy = BeliefPolicy(GAME, at_beliefs(another))
     state = policy.start(2)
     first = policy.tables(state)[0]
     assert np.array_equal(policy.tables(state)[0], first)
     assert len(asked) == 1
     exposed = first[0].argmax(axis=1)[:2]
-    assert policy.after(state, exposed) == pytest.approx(MOVES[:2])
+    assert policy.after(state, exposed).belief == pytest.approx(MOVES[:2])
 
 
 def test_a_playbook_is_followed_by_what_its_file_holds_alone():
@@ -120,12 +121,14 @@ def test_a_playbook_is_followed_by_what_its_file_holds_alone():
     game = BeliefGame.of(profile, privacy="hamming", quality="hamming", budget=0.2)
     book = make_playbook(game, plan(game, walks=2))
     assert not isinstance(book, BeliefGame)
-    by = [follow_beliefs(one, choose, accesses=3, walks=4, waits=np.array([1, 5, 2])) for one in (game, book)]
+    by = [
+        follow_beliefs(one, at_beliefs(choose), accesses=3, walks=4, waits=np.array([1, 5, 2])) for one in (game, book)
+    ]
     assert by[0].filter == pytest.approx(
         by[1].filter, abs=1e-9
     )  # the ceilings that chance is told by differ in rounding
     assert by[0].namings == by[1].namings
-    policies = [BeliefPolicy(one, choose) for one in (game, book)]
+    policies = [BeliefPolicy(one, at_beliefs(choose)) for one in (game, book)]
     errors = [attack(one, profile, adversary="filter", privacy="hamming", accesses=3) for one in policies]
     assert errors[0] == errors[1]
 
@@ -144,7 +147,7 @@ def test_what_protects_an_earlier_place_is_followed_by_guesses_at_once():
     def on_pairs(belief):
         return choose(np.bincount(current, belief, minlength=3))[current]
 
-    found = follow_beliefs(later, on_pairs, accesses=3, walks=600)
+    found = follow_beliefs(later, at_beliefs(on_pairs), accesses=3, walks=600)
     now, whole, loss, *_ = by_enumeration((1, 1, 1))
     for estimate, exact in ((found.filter, now), (found.smoother, whole), (found.quality_loss, loss)):
         assert abs(estimate - exact) <= 0.75 * (estimate.interval[1] - estimate.interval[0])
@@ -163,4 +166,4 @@ def test_what_cannot_be_followed_is_refused():
         BeliefPolicy(both, choose)
     for waits in (np.array([1, 0]), np.ones((3, 2), np.int64), np.array([1])):
         with pytest.raises(ParameterError, match="'waits'"):
-            follow_beliefs(GAME, choose, accesses=2, walks=2, waits=waits)
+            follow_beliefs(GAME, at_beliefs(choose), accesses=2, walks=2, waits=waits)

@@ -10,6 +10,7 @@ from hideseek.adversary.person_label import person_label
 from hideseek.adversary.visits import named_on_visits
 from hideseek.metrics import distance, sensitive, squared
 from hideseek.model import distances
+from hideseek.model.exposed_walks import at_beliefs
 from hideseek.planning import BeliefGame
 
 MOVES = np.array([[0.9, 0.08, 0.02], [0.15, 0.8, 0.05], [0.3, 0.2, 0.5]])
@@ -87,7 +88,7 @@ def test_rates_and_errors_are_those_of_a_simulation_with_its_own_filter(label, p
 def test_a_sensitive_place_has_its_rate_from_visits_to_it(label, playbook):
     """These are drawn as often as is asked for, however rare they are; test_visits holds them against enumeration."""
     found = named_on_visits(
-        PLAIN, lambda belief: playbook.play(belief).by_state, 2, accesses=ACCESSES, visits=200, seed=0
+        PLAIN, at_beliefs(lambda belief: playbook.play(belief).by_state), 2, accesses=ACCESSES, visits=200, seed=0
     )
     assert (label.places[0].protected.there, label.places[0].protected.there.interval) == (found, found.interval)
 

@@ -11,6 +11,7 @@ from hideseek.designing.playbook_maker import WALKS
 from hideseek.errors import PlanError
 from hideseek.metrics import distance, squared
 from hideseek.model import distances
+from hideseek.model.exposed_walks import at_beliefs
 from hideseek.planning.player import Player
 from tests.support.live_devices import LIVE_SCENARIOS, game_of, planned
 from tests.support.playbooks import line_of, on_a_line
@@ -23,7 +24,7 @@ def test_the_shortfall_is_what_following_planner_and_playbook_finds(seed):
     player, book = Player(game, planner), rehearsal.playbook
     waits = np.random.default_rng(seed).geometric(1 / 2, size=(20, 60))
     live, own = (
-        follow_beliefs(game, choose, accesses=60, walks=20, waits=waits, seed=5)
+        follow_beliefs(game, at_beliefs(choose), accesses=60, walks=20, waits=waits, seed=5)
         for choose in (lambda belief: player.play(belief).table, lambda belief: book.play(belief).by_state)
     )
     noise = sum(float(one.filter.interval[1] - one.filter.interval[0]) / 2 for one in (live, own)) / own.filter

@@ -8,6 +8,7 @@ import pytest
 from hideseek import PlaybookDevice
 from hideseek.adversary.belief_exposer import follow_beliefs
 from hideseek.codebook.weights import WORDS
+from hideseek.model.exposed_walks import at_beliefs
 from tests.support.devices import BEGIN, STEP
 from tests.support.playbooks import on_a_line
 
@@ -60,7 +61,7 @@ def test_hit_rates_of_every_place_are_those_of_an_independent_simulation(tmp_pat
     true, named = simulated(game, rehearsal.playbook, tmp_path, waits, monkeypatch)
     found = follow_beliefs(
         game,
-        lambda belief: rehearsal.playbook.play(belief).by_state,
+        at_beliefs(lambda belief: rehearsal.playbook.play(belief).by_state),
         accesses=ACCESSES,
         walks=WALKS,
         waits=waits,

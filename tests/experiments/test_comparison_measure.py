@@ -13,9 +13,11 @@ import pytest
 from hideseek import MarkovProfile, make_playbook, plan, save_profile
 from hideseek.adversary.belief_exposer import follow_beliefs
 from hideseek.experiments.comparison import compare
-from hideseek.experiments.comparison_measure import FAR_SIGHTED, LIVE, OURS, PLAYBOOK
+from hideseek.experiments.comparison_measure import FAR_SIGHTED, LIVE, OURS, PLAYBOOK, WINDOWED
 from hideseek.experiments.comparison_pages import facts_of, write_pages
+from hideseek.model.exposed_walks import at_beliefs
 from hideseek.planning import BeliefGame
+from hideseek.planning import steering_training as training
 from tests.support.rivals import town
 
 PROFILE = town(3, 4)
@@ -32,7 +34,7 @@ def test_the_row_of_a_playbook_is_what_its_own_walks_measure(found):
     row = next(row for row in found.rows if row.mechanism == PLAYBOOK)
     game = BeliefGame.of(PROFILE, privacy="euclid", quality="squared", budget="20%")
     book = make_playbook(game, plan(game))
-    own = follow_beliefs(book, lambda belief: book.play(belief).by_state, accesses=12, walks=100, seed=8)
+    own = follow_beliefs(book, at_beliefs(lambda belief: book.play(belief).by_state), accesses=12, walks=100, seed=8)
     assert (row.dial, row.noise) == ("tables", len(book.anchors))
     for one, other in ((row.filter, own.filter), (row.smoother, own.smoother), (row.quality_loss, own.quality_loss)):
         wide = sum(high - low for low, high in (one.interval, other.interval))
@@ -47,9 +49,22 @@ def test_a_playbook_is_near_the_live_planner_at_the_same_budget(found):
     assert not found.notes
 
 
+def test_a_budget_over_a_window_has_a_row_that_loses_the_same_on_average(found, monkeypatch):
+    """The account begins half full: so a run of a few accesses loses the budget on average, within its interval."""
+    monkeypatch.setattr(training, "ROUND", 36)
+    both = compare(PROFILE, privacy="euclid", quality="squared", budget="20%", over="6 hours", **RUN)
+    rows = {row.mechanism: row for row in both.rows}
+    own, at_every_access = rows[WINDOWED], rows[PLAYBOOK]
+    assert (own.dial, own.noise) == ("accesses of the window", 72)
+    assert own.quality_loss.interval[0] <= 1.1 * both.quality_loss
+    assert own.filter.interval[1] > at_every_access.filter
+    assert WINDOWED not in {row.mechanism for row in found.rows}
+    assert both.equal(own)
+
+
 def test_without_regions_the_missing_playbook_is_told(tmp_path):
     nowhere = compare(replace(PROFILE, regions=None), privacy="hamming", quality="hamming", budget="20%", **RUN)
-    assert {row.mechanism for row in nowhere.rows} & set(OURS) == set(OURS) - {PLAYBOOK}
+    assert {row.mechanism for row in nowhere.rows} & set(OURS) == set(OURS) - {PLAYBOOK, WINDOWED}
     (told,) = nowhere.notes
     assert told.startswith("Without a row: playbook. The profile does not say where")
     assert facts_of(nowhere)["notes"] == (told,)

@@ -18,7 +18,8 @@ def label(metres, error, there):
     return PersonLabel(
         (place,), error=found, nothing=400.0, truth=0.0, unit="m", told=Estimate(0.5, (0.4, 0.6)), weighted=found,
         weighted_unit="m", kept=Estimate(0.5), ceiling=400.0, bound=400.0, smoother=found,
-        quality_loss=Estimate(metres**2), worst_loss=metres**2, budget=metres**2, loss_unit="m²", accesses=1, walks=2,
+        quality_loss=Estimate(metres**2), worst_loss=metres**2, worst_window=metres**2, realised=Estimate(metres**2),
+        window=1, cap=None, budget=metres**2, loss_unit="m²", accesses=1, walks=2,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from hideseek.adversary.naming import namings
 from hideseek.fleet import Job, outputs, run_fleet
 from hideseek.fleet.job import protect
 from hideseek.metrics import distance
+from hideseek.model.exposed_walks import at_beliefs
 from hideseek.planning import BeliefGame
 from hideseek.playbook import Playbook
 from tests.support.fleets import CITY, labels_of
@@ -54,7 +55,7 @@ def test_a_row_holds_what_other_attacks_on_the_same_playbook_find(protected, sam
     """Attacked as a policy over all that may be exposed, with other walks: within three standard errors of both."""
     row, _ = protected
     profile, book = same
-    policy = BeliefPolicy(book, lambda belief: book.play(belief).by_state)
+    policy = BeliefPolicy(book, at_beliefs(lambda belief: book.play(belief).by_state))
     for name in ("filter", "smoother"):
         found = attack(policy, profile, adversary=name, privacy="euclid", accesses=row.accesses, walks=100, seed=5)
         wide = found.interval[1] - found.interval[0] + getattr(row, f"{name}_high") - getattr(row, f"{name}_low")
@@ -85,7 +86,7 @@ def test_hit_rates_are_told_of_places_with_a_name_and_of_sensitive_ones(same):
     text = "clinic={:.6f},{:.6f}:1@1m".format(*centres[clinic])
     ((row, _),) = protect("person-000", ONE, replace(JOB, sensitive=(text,)))
     (rate,) = row.hit_rates  # cells of a grid have no names
-    policy = BeliefPolicy(book, lambda belief: book.play(belief).by_state)
+    policy = BeliefPolicy(book, at_beliefs(lambda belief: book.play(belief).by_state))
     run = Run(policy, profile, privacy="euclid", accesses=row.accesses)
     other = namings(run, walks=100, seed=5)[clinic]
     assert rate.place == "clinic"

@@ -293,7 +293,8 @@ def transitions(*at, value):
 
 
 HOSTILE = {
-    "newer": (put("hideseek_plan", 3), "newer hideseek"),
+    "newer": (put("hideseek_plan", 4), "newer hideseek"),
+    "a window that it does not have": (put("hideseek_plan", 3), "kind of budget"),
     "a proof in an older version": (put("hideseek_plan", 1), "unknown tensors"),
     "a proof of the next access": (put("outlook", "look-ahead"), "has no proof"),
     "no price": (lambda d, t: t.pop("proof.price"), "price is missing"),

@@ -11,6 +11,7 @@ import pytest
 from hideseek import MarkovProfile, ParameterError, Scenario
 from hideseek.errors import PlanError
 from hideseek.metrics import hamming
+from hideseek.model.exposed_walks import at_beliefs
 from hideseek.planning import BeliefGame, Foresight, follow, plan
 from hideseek.planning import simulation as module
 from hideseek.planning.simulation import SETTLING
@@ -36,21 +37,16 @@ def game(scenario: Scenario | None = None, budget: float = 1.0) -> BeliefGame:
     )
 
 
-class OneTable:
+def one_for_all(own, _):
     """Plays the same table at every belief, without a solver."""
-
-    def __init__(self, own, planner):
-        self.game, self.planner = own, planner
-        self.program = BeliefProgram(own.error, own.cost, own.budget)
-
-    def play(self, belief):
-        return self.program.judged(TABLE[self.game.states[:, -1]], belief)
+    program = BeliefProgram(own.error, own.cost, own.budget)
+    return at_beliefs(lambda belief: program.judged(TABLE[own.states[:, -1]], belief).table)
 
 
 @pytest.fixture
 def one_table(monkeypatch):
     """Follow a fixed table from the first access on."""
-    monkeypatch.setattr(module, "Player", OneTable)
+    monkeypatch.setattr(module, "chosen_by", one_for_all)
     monkeypatch.setattr(module, "SETTLING", 0)
 
 

@@ -273,7 +273,8 @@ HOSTILE = {
     "future": (put("scenario", "known", value=[0, 1]), "access after access"),
     "other known": (put("scenario", "known", value=[0]), "places"),
     "name": (put("privacy", "name", value="x" * 999), "not that of a playbook"),
-    "version": (put("hideseek_playbook", value=2), "newer"),
+    "version": (put("hideseek_playbook", value=3), "newer"),
+    "a window that it does not have": (put("hideseek_playbook", value=2), "kind of budget"),
     "extra": (put("extra", value=1), "not that of a playbook"),
 }
 

@@ -10,6 +10,7 @@ import hideseek as hs
 
 HALF = np.array([[0.5, 0.5], [0.5, 0.5]])
 BELIEF = np.array([0.5, 0.5])
+OVER = {"over": "access", "cap": None}
 UNDER = {"tracks": None, "tiles": None}
 HERE = {"latitude": 46.52, "longitude": 6.57, "at": "2026-01-05T08:00:00+00:00"}
 
@@ -36,7 +37,10 @@ def belief_calls(game: hs.planning.BeliefGame, planner: hs.Planner, folder: Path
         "BeliefGame.learned": (game.learned, {"belief": BELIEF, "table": HALF, "release": 0}),
         "BeliefGame.map": (game.map, UNDER),
         "Scenario.read_later": (hs.Scenario.read_later, {"lag": 1, "memory": 1}),
-        "BeliefGame.of": (hs.planning.BeliefGame.of, {"profile": game.profile, **same, "scenario": game.scenario}),
+        "BeliefGame.of": (
+            hs.planning.BeliefGame.of,
+            {"profile": game.profile, **same, "scenario": game.scenario} | OVER,
+        ),
         "LiveDevice": (
             hs.LiveDevice,
             {"game": game, "planner": planner, "state": folder / "live", "floor": 0.0},

@@ -33,7 +33,7 @@ def place_calls(traces: pd.DataFrame, regions: hs.Grid, metric: hs.metrics.Metri
         "protect": (
             hs.protect,
             {"traces": traces, "profile": None, "budget": "1km", "sensitive": (), "timezone": None, "out": None}
-            | {"seed": 0, "workers": 1, "progress": None},
+            | {"seed": 0, "workers": 1, "progress": None, "over": "access", "cap": None, "against": None},
         ),
         "sensitive_place": (hs.metrics.sensitive_place, {"text": "x=0,0"}),
         "sensitive_to": (hs.metrics.sensitive_to, {"metric": metric, "regions": regions, "places": ()}),

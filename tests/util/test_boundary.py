@@ -39,6 +39,7 @@ TRACES = hs.synthetic_city(people=2, days=1, seed=2)
 HALF = np.array([[0.5, 0.5], [0.5, 0.5]])
 APART = 1 - np.eye(2)
 SLOW = {"compare", "compare_people", "protect", "run_fleet", "reproduce", "robustness", "study"}
+NONE_OF_PLAN = "scenario", "over", "cap", "progress"
 EXPERT = {"certify"}  # for solvers of one's own: it is given what a solver claims, and believes nothing of it
 PROTOCOLS = {"Policy", "Profile", "Regions"}
 
@@ -107,10 +108,7 @@ def calls(folder):
             "Codebook.occasion": (t.codebook.occasion, {"stage": 0}),
             "Codebook.plot": (t.codebook.plot, {"ax": None}),
             "Codebook.save": (t.codebook.save, {"path": book}),
-            "Codebook.simulate": (
-                t.codebook.simulate,
-                {"walks": walks, "words": lambda n: np.zeros(n, np.uint64)},
-            ),
+            "Codebook.simulate": (t.codebook.simulate, {"walks": walks, "words": lambda n: np.zeros(n, np.uint64)}),
             "Codebook.stage_at": (t.codebook.stage_at, {"access": 0}),
             "Codebook.worths": (t.codebook.worths, {}),
             "Device": (hs.Device, {"codebook": t.codebook, "state": folder / "state"}),
@@ -243,12 +241,12 @@ def calls(folder):
             "check_traces": (hs.traces.check_traces, {"table": TRACES, "owner": "test"}),
             "compare": (
                 hs.experiments.compare,
-                {"profile": t.profile, **game, "rivals": baselines.RIVALS[:1], "workers": 1} | run,
+                {"profile": t.profile, **game, "rivals": baselines.RIVALS[:1], "workers": 1, "over": "access"} | run,
             ),
             "compare_people": (
                 hs.experiments.compare_people,
                 {"profiles": {"a": t.profile, "b": t.profile}, "pairs": [("hamming", "hamming")], "budget": 0.1}
-                | {"rivals": baselines.RIVALS[:1], "workers": 1}
+                | {"rivals": baselines.RIVALS[:1], "workers": 1, "over": "access"}
                 | run,
             ),
             "correlation_aware_error": (
@@ -288,8 +286,9 @@ def calls(folder):
             "minimum": (hs.metrics.minimum, {"metric": t.metric, "weights": [1.0]}),
             "plan": (
                 hs.plan,
-                {"game": t.profile, **game, "scenario": None, "outlook": "far-sighted", "mode": "trade-off", "lag": 1}
-                | {"against": "smoother", "discount": 0.5, "walks": 1, "seed": 0, "progress": None},
+                {"game": t.profile, **game, "outlook": "far-sighted", "mode": "trade-off", "against": "smoother"}
+                | {"lag": 1, "discount": 0.5, "walks": 1, "seed": 0}
+                | dict.fromkeys(NONE_OF_PLAN),
             ),
             "possible_trajectories": (hs.model.possible_trajectories, {"profile": t.profile, "offsets": (0,)}),
             "prefer": (hs.solvers.prefer, {"solution": t.solution, "second": t.game, "tolerance": 1e-6, "start": None}),
@@ -316,7 +315,8 @@ def calls(folder):
             "sensitive": (hs.metrics.sensitive, {"metric": t.metric, "weights": {0: 2.0}}),
             "solve": (
                 hs.solve,
-                {"game": t.game, "method": "auto", "progress": None, "start": None, "radius": None, "hardware": None}
+                dict.fromkeys(("progress", "start", "radius", "hardware", "price"), None)
+                | {"game": t.game, "method": "auto"}
                 | solving,
             ),
             "solve_worst_case": (hs.solvers.solve_worst_case, {"game": t.game} | solving),

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from hideseek.adversary.belief_exposer import BeliefPolicy, Choose, follow_beliefs
+from hideseek.adversary.belief_exposer import Remembered, follow_beliefs
 from hideseek.adversary.label import share
 from hideseek.adversary.naming import Naming
 from hideseek.adversary.playbook_label import extremes_of
 from hideseek.adversary.visits import named_on_visits, rate_of
+from hideseek.model.exposed_walks import Choose
+from hideseek.model.steering import Standing
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.playbook.playbook import Playbook
+from hideseek.playbook.playbook import Playbook, tables_at
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.estimates import Estimate
 
@@ -45,7 +48,8 @@ class PersonLabel:
     released. For experts: the ``weighted`` error, in
     which sensitive places count for more and which the plan maximises; ``kept``, its share of the ``ceiling``; the
     ``bound``, which no mechanism that keeps the budget given every release exceeds in the long run; the error of the
-    ``smoother``, who also knows later releases; and the mean and the largest expected loss given every release.
+    ``smoother``, who also knows later releases; and the mean and the largest expected loss given every release, its
+    largest mean over a ``window`` of the budget, and the mean loss of the releases that came (``realised``).
     """
 
     places: tuple[PlaceLabel, ...]
@@ -62,6 +66,10 @@ class PersonLabel:
     smoother: Estimate
     quality_loss: Estimate
     worst_loss: float
+    worst_window: float
+    realised: Estimate
+    window: int
+    cap: float | None
     budget: float
     loss_unit: str
     accesses: int
@@ -99,15 +107,16 @@ def person_label(
     (0.2, 0.5, 0.0)
     """
     # the second attack and the visits meet beliefs of the first
-    tables = BeliefPolicy(plain, lambda belief: playbook.play(belief).by_state).table
+    tables, log = Remembered(partial(tables_at, playbook)), playbook.follows_log
+    accesses = max(accesses, playbook.window)  # so that a window of the budget is seen whole
     told = Told(plain.states[:, -1], tables)
     found, aimed = (
-        follow_beliefs(one, choice, accesses=accesses, walks=walks, seed=seed)
+        follow_beliefs(one, choice, accesses=accesses, walks=walks, seed=seed, log=log)
         for one, choice in ((plain, told), (playbook, tables))
     )
     protected = list(found.namings)
     for place in sensitive:
-        there = named_on_visits(plain, tables, place, accesses=accesses, visits=visits, seed=seed)
+        there = named_on_visits(plain, tables, place, accesses=accesses, visits=visits, seed=seed, log=log)
         protected[place] = replace(protected[place], there=there)
     nothing, truth = extremes_of(plain)
     return PersonLabel(
@@ -116,24 +125,26 @@ def person_label(
             for place, name in names.items()
         ),
         error=found.filter, nothing=nothing.error, truth=truth.error, unit=plain.privacy.unit,
-        told=rate_of(np.reshape(told.shares, (walks, accesses)).mean(axis=1)),
+        told=rate_of(np.mean(told.shares, axis=0)),
         weighted=aimed.filter, weighted_unit=playbook.privacy.unit, kept=share(aimed.filter, playbook.most),
         ceiling=playbook.most, bound=min(bound, playbook.most), smoother=found.smoother,
-        quality_loss=found.quality_loss, worst_loss=found.worst_loss,
-        budget=playbook.budget, loss_unit=playbook.quality.unit, accesses=accesses, walks=walks,
+        quality_loss=found.quality_loss, worst_loss=found.worst_loss, worst_window=found.worst_window,
+        realised=found.realised, window=playbook.window, cap=playbook.cap, budget=playbook.budget,
+        loss_unit=playbook.quality.unit, accesses=accesses, walks=walks,
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Told:
-    """A choice of tables; counts how likely each one that is asked for releases the true place."""
+    """A choice of tables; counts how likely each one releases the true place, [access, walk]."""
 
     place: IntArray  # of each state
     choose: Choose
-    shares: list[float] = field(default_factory=list)
+    shares: list[FloatArray] = field(default_factory=list)
 
-    def __call__(self, belief: FloatArray) -> FloatArray:
-        """The table at a belief: asked for once per access, walk after walk."""
-        table = self.choose(belief)
-        self.shares.append(float(belief @ table[np.arange(len(table)), self.place]))
-        return table
+    def __call__(self, standing: Standing) -> FloatArray:
+        """The tables of all walks: asked for once per access."""
+        tables = self.choose(standing)
+        true = tables[:, np.arange(len(self.place)), self.place]
+        self.shares.append((standing.belief * true).sum(axis=1))
+        return tables

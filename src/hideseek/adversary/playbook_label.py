@@ -10,13 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hideseek.adversary.belief_exposer import Choose, Exposure, follow_beliefs
+from hideseek.adversary.belief_exposer import Exposure, follow_beliefs
 from hideseek.adversary.guesses import likeliest_guesses, over_places
 from hideseek.adversary.label import share
 from hideseek.adversary.naming import Naming, named, namings_of
 from hideseek.errors import broken_rule
 from hideseek.model.belief_chain import BeliefChain
-from hideseek.playbook.playbook import Playbook
+from hideseek.model.exposed_walks import Choose
+from hideseek.model.steering import Standing
+from hideseek.playbook.playbook import Playbook, tables_at
 from hideseek.util.arrays import FloatArray
 from hideseek.util.best_guess import least_errors
 from hideseek.util.boundary import checked
@@ -66,7 +68,8 @@ def playbook_label(
     playbook
         One that protects the current place.
     accesses, walks, seed
-        How many on each walk; how many walks, at least 2, whose scatter gives the 95 % intervals; and their seed.
+        How many on each walk, at least a window of the budget; how many walks, at least 2, whose scatter gives the
+        95 % intervals; and their seed.
     progress
         Called now and then with how many accesses are done, and how many there are.
 
@@ -96,13 +99,15 @@ def playbook_label(
         raise broken_rule("playbook", owner, rule, f"one that protects the offsets {playbook.scenario.target}")
     accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
     seed = whole_number(seed, "seed", owner, least=0)
-    choose = counting(playbook, accesses, 2 * accesses * walks, progress)
-    steady = follow_beliefs(playbook, choose, accesses=accesses, walks=walks, seed=seed)
+    accesses = max(accesses, playbook.window)  # so that a window of the budget is seen whole
+    choose = counting(playbook, 2 * accesses, progress)
+    log = playbook.follows_log
+    steady = follow_beliefs(playbook, choose, accesses=accesses, walks=walks, seed=seed, log=log)
     waits = playbook.every * np.random.default_rng(seed).geometric(1 - MISSED, (walks, accesses))
     nothing, truth = extremes_of(playbook)
     return PlaybookLabel(
         steady=steady,
-        missed=follow_beliefs(playbook, choose, accesses=accesses, walks=walks, waits=waits, seed=seed),
+        missed=follow_beliefs(playbook, choose, accesses=accesses, walks=walks, waits=waits, seed=seed, log=log),
         nothing=nothing,
         truth=truth,
         ceiling=playbook.most,
@@ -112,16 +117,16 @@ def playbook_label(
     )
 
 
-def counting(playbook: Playbook, often: int, count: int, progress: Advance | None) -> Choose:
-    """The playbook's tables at beliefs; says so ``often`` how many were asked for."""
+def counting(playbook: Playbook, count: int, progress: Advance | None) -> Choose:
+    """The playbook's tables; says at how many of so many accesses they were asked for."""
     done = 0
 
-    def choose(belief: FloatArray) -> FloatArray:
+    def choose(standing: Standing) -> FloatArray:
         nonlocal done
         done += 1
-        if progress is not None and done % often == 0:
+        if progress is not None:
             progress("accesses", done, count)
-        return playbook.play(belief).by_state
+        return tables_at(playbook, standing)
 
     return choose
 

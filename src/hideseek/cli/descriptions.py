@@ -14,7 +14,7 @@ from hideseek.cli.terminal import in_options
 from hideseek.codebook.claims import AGREE, GapCase
 from hideseek.codebook.codebook import Codebook, looks_back
 from hideseek.designing.gap_losses import worst_loss_after_gaps
-from hideseek.experiments.wording import exactly_named, named, sensitive_words
+from hideseek.experiments.wording import budget_words, exactly_named, named, sensitive_words
 from hideseek.fleet.run import Fleet
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
@@ -26,7 +26,7 @@ from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
-from hideseek.planning.simulation import FOR_WHOM, Foresight
+from hideseek.planning.simulation import Foresight, for_whom
 from hideseek.solvers.certificate import relative_gap
 from hideseek.solvers.curve import Curve
 from hideseek.solvers.solution import Solution
@@ -272,7 +272,7 @@ def plan_words(game: BeliefGame, planner: Planner, found: Foresight) -> list[tup
         *promised,
         ("expected error of the filter", amount(found.filter, d_p)),
         *smoothed,
-        ("bound of the cuts", f"{amount(found.bound, d_p)}, if the budget holds given every release"),
+        ("bound of the cuts", f"{amount(found.bound, d_p)}, if the budget holds {how_held(game)}"),
         ("ceiling", f"{amount(found.ceiling, d_p)}, if the budget holds on average"),
         ("kept of the ceiling", found.kept.in_words()),
         ("quality loss, on average", amount(found.quality_loss, d_q)),
@@ -293,9 +293,14 @@ def plan_promises(game: BeliefGame, planner: Planner) -> list[tuple[str, str]]:
         *sensitive_rows(game.privacy, game.profile.regions),
         ("loss is measured as", together(game.quality, len(game.scenario.release))),
         ("cuts", str(len(planner.cuts))),
-        ("no mechanism exceeds", f"{amount(planner.bound, d_p)}, if the budget holds given every release"),
-        ("loss allowed per access", amount(game.budget, d_q)),
+        ("no mechanism exceeds", f"{amount(planner.bound, d_p)}, if the budget holds {how_held(game)}"),
+        budget_words(game, game.profile.step, d_q),
     ]
+
+
+def how_held(game: BeliefGame) -> str:
+    """When the budget holds of the mechanisms that the bound of a plan is for."""
+    return "given every release" if game.window == 1 else "on average"
 
 
 def plan_claims(game: BeliefGame, planner: Planner) -> dict[str, object]:
@@ -330,7 +335,7 @@ def plan_facts(game: BeliefGame, planner: Planner, found: Foresight) -> dict[str
             {"budget": game.budget, "quality_loss": found.quality_loss, "worst_loss": found.worst_loss},
             game.quality.unit,
         ),
-        "bound_holds_for": FOR_WHOM,
+        "bound_holds_for": for_whom(game),
     }
 
 

@@ -25,7 +25,7 @@ from hideseek.util.estimates import Estimate
 from hideseek.util.private_files import read_plain_file
 from hideseek.util.units import is_length, shown
 
-Options = Mapping[str, bool | float | None]
+Options = Mapping[str, bool | float | str | None]
 LONGEST_LINE = 256  # characters for a point
 LARGEST_LABEL = 2**20  # bytes
 APPLIES = {"planned": (Protect.NEXT,), "memory": (Protect.PLACE, Protect.WAY), "every": (Protect.BETWEEN,)}

@@ -29,7 +29,7 @@ from hideseek.cli.options import (
 from hideseek.cli.reading import STEP, Reading, names_of, reads_traces
 from hideseek.cli.terminal import in_options, note, print_json, print_table, say, tell_expected
 from hideseek.errors import broken_rule
-from hideseek.util.choices import MetricName
+from hideseek.util.choices import ACCESS, MetricName
 from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
@@ -39,6 +39,14 @@ if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help 
     from hideseek.fleet.run import Fleet
 
 commands = Commands()
+OverToo = Annotated[
+    str,
+    typer.Option(
+        "--over",
+        metavar="LENGTH",
+        help="Such as 1day: compare a playbook too whose budget holds on average over so long.",
+    ),
+]
 Privacies = Annotated[
     list[MetricName],
     typer.Option(
@@ -135,6 +143,7 @@ def compare_command(
     folder: Report = Path("hideseek-comparison"),
     users: Annotated[int | None, NUMBER(help="Compare on a day each of so many users, drawn by the seed.")] = None,
     budget: Budget = "20%",
+    over: OverToo = ACCESS,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
@@ -149,7 +158,7 @@ def compare_command(
     With --users it does so for many people, synthetic ones where no DATA is given, and tells means and intervals.
     """
     folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
-    options = {"accesses": accesses, "walks": walks, "seed": seed, "workers": workers}
+    options = {"over": over, "accesses": accesses, "walks": walks, "seed": seed, "workers": workers}
     if users is not None:
         if sensitive:
             raise broken_rule("sensitive", "compare", "given for one person", "--users")

@@ -14,7 +14,8 @@ from hideseek.adversary.naming import Naming
 from hideseek.adversary.playbook_label import Extreme, PlaybookLabel
 from hideseek.cli.descriptions import HABITS, named_offsets
 from hideseek.experiments.protection_words import estimate_from
-from hideseek.experiments.wording import exactly_named, in_percent, named
+from hideseek.experiments.wording import budget_words, exactly_named, in_percent, named, over_words
+from hideseek.model.steering import Standing
 from hideseek.playbook.playbook import Playbook
 from hideseek.util.display import bracketed, counted
 from hideseek.util.estimates import Estimate
@@ -29,14 +30,15 @@ def playbook_words(playbook: Playbook) -> list[tuple[str, str]]:
     """A playbook in plain words: what it holds, and what a device with it promises."""
     d_p, d_q = playbook.privacy.unit, playbook.quality.unit
     access = "every step" if playbook.every == 1 else f"every {playbook.every} steps"
-    first, count = playbook.play(playbook.start), len(playbook.anchors)
+    first, count = playbook.play(Standing.first(playbook)), len(playbook.anchors)
+    holds = f"{counted(count, 'table')}, for as many beliefs of the adversary"
     return [
         ("protects", f"the true places: {named_offsets(playbook.scenario.target)}"),
         ("exposes", f"the current place, {access} of {playbook.step} at most"),
-        ("holds", f"{counted(count, 'table')}, for as many beliefs of the adversary"),
+        ("holds", holds if playbook.steering is None else "a price of loss, by which the device makes its tables"),
         ("error is measured as", named(playbook.privacy)),
         ("loss is measured as", named(playbook.quality)),
-        ("budget per access", f"{amount(playbook.budget, d_q)}, kept after every full history"),
+        budget_words(playbook, playbook.step, d_q),
         ("after any gap", "answers, and keeps the same budget"),
         ("on the device", "needs no solver"),
         ("privacy of the first access", amount(first.privacy, d_p)),
@@ -49,7 +51,7 @@ def playbook_words(playbook: Playbook) -> list[tuple[str, str]]:
 
 def playbook_facts(playbook: Playbook) -> dict[str, object]:
     """A playbook for machines."""
-    first = playbook.play(playbook.start)
+    first = playbook.play(Standing.first(playbook))
     losses = {"budget": playbook.budget, "first_loss": first.loss}
     return {
         "sha256": playbook.sha256,
@@ -67,6 +69,8 @@ def playbook_facts(playbook: Playbook) -> dict[str, object]:
         "prior_risk": playbook.prior_risk,
         "ceiling": playbook.most,
         "budget_holds": "after every full history, whatever accesses were missed",
+        "window": playbook.window,
+        "cap": playbook.cap,
         "needs_solver": False,
         "assumption": ASSUMPTION,
         "warning": HABITS,
@@ -119,9 +123,14 @@ def label_sentences(label: PlaybookLabel, playbook: Playbook) -> tuple[str, ...]
     unit, budget = playbook.quality.unit, playbook.budget
     worst = max(label.steady.worst_loss, label.missed.worst_loss)
     lost = (
-        f"Quality lost: {amount(label.steady.quality_loss, unit, whole=budget)} on average; given every release so far "
+        f"Quality lost: {amount(label.steady.quality_loss, unit, whole=budget)} on average (by the releases that came: "
+        f"{amount(label.steady.realised, unit)}); given every release so far "
         f"{amount(worst, unit)} at most, with and without missed accesses."
     )
+    if playbook.window > 1:
+        largest = max(label.steady.worst_window, label.missed.worst_window)
+        over = over_words(playbook.window, playbook.every, playbook.step)
+        lost += f" Over any {over} in a row it was {amount(largest, unit)} on average at most."
     kept = f"Kept of the ceiling, against an adversary who remembers every release: {in_percent(label.kept)}."
     return kept, lost, ASSUMPTION
 
@@ -163,7 +172,16 @@ def label_from(facts: Mapping[str, Any]) -> PlaybookLabel:
 def exposure_from(facts: Mapping[str, Any]) -> Exposure:
     """The run that :func:`exposure_facts` tells."""
     filtered, smoothed, loss = (estimate_from(facts[name], facts["intervals"][name]) for name in ERRORS)
-    return Exposure(filtered, smoothed, loss, float(facts["worst_loss"]), tuple(map(naming_from, facts["namings"])))
+    realised, worst = facts.get("realised", facts["quality_loss"]), float(facts["worst_loss"])  # not told by 0.2.0
+    return Exposure(
+        filter=filtered,
+        smoother=smoothed,
+        quality_loss=loss,
+        worst_loss=worst,
+        worst_window=float(facts.get("worst_window", worst)),
+        realised=estimate_from(realised, facts["intervals"].get("realised", facts["intervals"]["quality_loss"])),
+        namings=tuple(map(naming_from, facts["namings"])),
+    )
 
 
 def naming_from(facts: Mapping[str, Any]) -> Naming:
@@ -174,12 +192,13 @@ def naming_from(facts: Mapping[str, Any]) -> Naming:
 
 def exposure_facts(found: Exposure, playbook: Playbook) -> dict[str, object]:
     """A run for machines."""
-    losses = {"quality_loss": found.quality_loss, "worst_loss": found.worst_loss}
+    worst = {"worst_loss": found.worst_loss, "worst_window": found.worst_window}
+    losses = {"quality_loss": found.quality_loss, "realised": found.realised, **worst}
     return {
-        **{name: getattr(found, name) for name in ERRORS},
-        "worst_loss": found.worst_loss,
+        **{name: getattr(found, name) for name in (*ERRORS, "realised")},
+        **worst,
         **metres_beside(losses, playbook.quality.unit),
-        "intervals": {name: getattr(found, name).interval for name in ERRORS},
+        "intervals": {name: getattr(found, name).interval for name in (*ERRORS, "realised")},
         "namings": naming_facts(found.namings, playbook),
     }
 

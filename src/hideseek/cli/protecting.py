@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hideseek.cli.options import NUMBER, AsJson, Budget, Commands, Report, Sensitive, Traces
+from hideseek.cli.options import NUMBER, AsJson, Budget, Cap, Commands, Over, Report, Sensitive, Traces
 from hideseek.cli.reading import Reading, reads_traces
 from hideseek.cli.terminal import note, print_json, print_table, say
 from hideseek.util.progress import bar
@@ -33,6 +33,8 @@ def protect_command(
     reading: Reading,
     folder: Folder = Path("me"),
     budget: Budget = "500m",
+    over: Over = None,
+    cap: Cap = None,
     sensitive: Sensitive = [],
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -40,19 +42,20 @@ def protect_command(
     """Protect a person: from traces to the playbook of a device, with a report of what it is worth."""
     from hideseek.cli.inputs import tell_if_narrow
     from hideseek.cli.people import learned
-    from hideseek.experiments.protection import plain_game, protect, user_of
+    from hideseek.experiments.protection import OVER, plain_game, protect, user_of
     from hideseek.experiments.protection_folder import own_folder
 
     own_folder(folder)
     old = playbook_in(folder)
     found = learned(data, reading, sensitive)
     tell_before(folder, user_of(found.traces))
-    game = plain_game(found.profile, budget)
+    asked = OVER if over is None else over
+    game = plain_game(found.profile, budget, asked, cap)
     tell_if_narrow(found.profile, game.quality, game.budget)
     with bar("protecting") as advance:
         made = protect(
-            found.traces, profile=found.profile, budget=budget, sensitive=sensitive, timezone=reading.timezone,
-            out=folder, seed=seed, progress=advance,
+            found.traces, profile=found.profile, budget=budget, over=asked, cap=cap, sensitive=sensitive,
+            timezone=reading.timezone, out=folder, seed=seed, progress=advance,
         )  # fmt: skip
     show_protection(made, folder, as_json)
     if old is not None:

@@ -14,10 +14,12 @@ from hideseek.cli.options import (
     NUMBER,
     AsJson,
     Budget,
+    Cap,
     Commands,
     Data,
     Every,
     Memory,
+    Over,
     Planned,
     Privacy,
     Quality,
@@ -26,7 +28,7 @@ from hideseek.cli.options import (
 )
 from hideseek.cli.reading import Reading, reads_traces
 from hideseek.cli.terminal import print_json, print_table, say
-from hideseek.util.choices import Against, MetricName, Mode, Outlook, Protect
+from hideseek.util.choices import ACCESS, Against, MetricName, Mode, Outlook, Protect
 from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
@@ -50,11 +52,13 @@ HowMuch = Annotated[
     typer.Option(help="Give up no privacy of this access (lexicographic), or some for more privacy later (trade-off)."),
 ]
 Who = Annotated[
-    Against,
+    Against | None,
     typer.Option(
         "--against",
-        help="The adversary: filter guesses a place at its access, smoother a while later, from the releases since "
-        "then too; with --protect place.",
+        help="The adversary: filter guesses a place at its access. smoother guesses a while later, from the releases "
+        "since then too; with --protect place. With --over, log guesses when all has been released, and both, which "
+        "is what is meant then if nothing is said, at the access and later again. Else filter is meant.",
+        show_default=False,
     ),
 ]
 Lag = Annotated[int | None, NUMBER(help="Time steps until then, with --against smoother; 1 if not given.")]
@@ -81,6 +85,8 @@ def design_command(
     reading: Reading,
     path: MadeFile = None,
     budget: Budget = "20%",
+    over: Over = None,
+    cap: Cap = None,
     protect: ThroughTime = Protect.PLACE,
     planned: Planned = False,
     memory: Memory = None,
@@ -114,14 +120,15 @@ def design_command(
     path = Path(PLAYBOOK if playbook else CODEBOOK) if path is None else path
     path.parent.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     about_codebooks = {"first_stages": first_stages, "farsighted": farsighted, "workers": workers}
-    refuse_of_other_kind(playbook, of_playbooks={"kilobytes": kilobytes}, of_codebooks=about_codebooks)
+    about_playbooks = {"kilobytes": kilobytes, "over": over, "cap": cap}
+    refuse_of_other_kind(playbook, of_playbooks=about_playbooks, of_codebooks=about_codebooks)
     scenario = scenario_of_codebook(protect, planned, memory, every)
     profile = profile_of(data, reading, sensitive)
     scenario = scenario_of_plan(protect, profile, every) if playbook else scenario
     d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
     tell_if_narrow(profile, d_q, allowed)
-    job = Design(profile, scenario, d_p, d_q, allowed)
+    job = Design(profile, scenario, d_p, d_q, allowed, over or ACCESS, cap)
     if playbook:
         design_playbook(job, kilobytes, path, as_json)
     else:
@@ -137,6 +144,8 @@ class Design:
     privacy: Metric
     quality: Metric
     budget: float
+    over: str
+    cap: float | None
 
     @property
     def game(self) -> BeliefGame:
@@ -144,8 +153,9 @@ class Design:
         from hideseek.planning.belief_game import BeliefGame
 
         return BeliefGame.of(
-            self.profile, scenario=self.scenario, privacy=self.privacy, quality=self.quality, budget=self.budget
-        )
+            self.profile, scenario=self.scenario, privacy=self.privacy, quality=self.quality, budget=self.budget,
+            over=self.over, cap=self.cap,
+        )  # fmt: skip
 
 
 def design_playbook(job: Design, kilobytes: float | None, path: Path, as_json: bool) -> None:
@@ -255,9 +265,11 @@ def plan_command(
     reading: Reading,
     path: Annotated[Path, typer.Option("--out", metavar="FILE", help="The plan file to write.")] = Path("me.plan"),
     budget: Budget = "20%",
+    over: Over = None,
+    cap: Cap = None,
     protect: ThroughTime = Protect.PLACE,
     every: Every = None,
-    against: Who = Against.FILTER,
+    against: Who = None,
     lag: Lag = None,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
@@ -280,7 +292,6 @@ def plan_command(
     from hideseek.cli.people import profile_of
     from hideseek.experiments.planner_study import expected_seconds
     from hideseek.game.budget import budget_through_time
-    from hideseek.planning.belief_game import BeliefGame
     from hideseek.planning.simulation import WALKS as LEAST
     from hideseek.planning.training import WALKS as TRAINED
     from hideseek.planning.training import plan
@@ -289,16 +300,17 @@ def plan_command(
     path.parent.mkdir(parents=True, exist_ok=True)  # refuse what cannot be written or simulated before the work starts
     whole_number(accesses, "accesses", "plan", least=LEAST)
     profile = profile_of(data, reading, sensitive)
-    scenario = scenario_of_plan(protect, profile, every, against, lag)
+    scenario = scenario_of_plan(protect, profile, every, against or Against.FILTER, lag)
     d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
     tell_if_narrow(profile, d_q, allowed)
-    game = BeliefGame.of(profile, privacy=d_p, quality=d_q, budget=allowed, scenario=scenario)
+    game = Design(profile, scenario, d_p, d_q, allowed, over or ACCESS, cap).game
+    asked = None if against is Against.SMOOTHER else against  # then it is the scenario that says so
     tell_if_long(expected_seconds([len(game.states)], accesses, [outlook], workers=1) * max(1.0, walks / TRAINED))
     start = time.perf_counter()
     with bar("planning") as advance:
         planner = plan(
-            game, outlook=outlook, mode=mode, discount=discount, walks=walks, seed=seed, progress=advance
+            game, outlook=outlook, mode=mode, discount=discount, walks=walks, seed=seed, progress=advance, against=asked
         )  # fmt: skip
     show_plan(game, planner, path, accesses, seed, time.perf_counter() - start, as_json)
 
@@ -307,9 +319,9 @@ def show_plan(
     game: BeliefGame, planner: Planner, path: Path, accesses: int, seed: int, seconds: float, as_json: bool
 ) -> None:
     """Simulate a planner, write its plan, and show what it reaches."""
-    from hideseek.cli.descriptions import HABITS, plan_facts, plan_words
+    from hideseek.cli.descriptions import HABITS, how_held, plan_facts, plan_words
     from hideseek.planning.plan_file import save_plan
-    from hideseek.planning.simulation import FOR_WHOM, follow
+    from hideseek.planning.simulation import follow, for_whom
 
     with bar("simulating") as advance:
         found = follow(game, planner, accesses=accesses, seed=seed, progress=advance)
@@ -319,7 +331,7 @@ def show_plan(
         return
     words = [*plan_words(game, planner, found), ("trained in", f"{seconds:.1f} s")]
     print_table(f"A plan over {game.profile.places} places", ("", ""), words)
-    most = f"at least {found.certified:.1%} of what any mechanism can reach that keeps this budget given every release"
+    most = f"at least {found.certified:.1%} of what any mechanism can reach that keeps this budget {how_held(game)}"
     say("It reaches ", (most, "bold"), " in the long run (with 95 % confidence).")
-    say(FOR_WHOM)
+    say(for_whom(game))
     say("The plan, readable by you only: ", (str(path), "bold"), f". {HABITS}")

@@ -88,10 +88,19 @@ def make_playbook(
     whole_number(seed, "seed", "make_playbook", least=0)
     if kilobytes is not None:
         scalar(kilobytes, "kilobytes", "make_playbook")
+    refuse_of_tables(game, within, kilobytes)
     if planner.mode is Mode.LEXICOGRAPHIC and len(planner.cuts):
         rule = "one that may trade current privacy for later"
         raise broken_rule("planner", "make_playbook", rule, planner.mode, 'Plan with mode="trade-off".')
     return rehearsed(game, planner.checked(game), within, kilobytes, seed, progress).playbook
+
+
+def refuse_of_tables(game: BeliefGame, within: float, kilobytes: float | None) -> None:
+    """Refuse what is about tables, where a playbook has none."""
+    for name, value, usual in (("within", within, WITHIN), ("kilobytes", kilobytes, None)):
+        if game.window > 1 and value != usual:
+            rule = "left out where the budget holds over a window, as its playbook has no tables"
+            raise broken_rule(name, "make_playbook", rule, value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +122,13 @@ class _Walk:
 def rehearsed(
     game: BeliefGame, planner: Planner, within: float, kilobytes: float | None, seed: int, progress: Advance | None
 ) -> Rehearsal:
-    """Walk and add tables until the playbook is near enough, or as large as it may be."""
+    """Walk and add tables until the playbook is near enough, or as large as it may be.
+
+    Over a window there are no tables, and a live device chooses in the same way.
+    """
+    if planner.steering is not None:
+        none = np.zeros((0, len(game.states))), np.zeros((0, game.cost.shape[1]))
+        return Rehearsal(playbook_of(game, planner, *none), Estimate(0.0))
     made = _Rehearsing(game, planner, within, kilobytes, seed)
     while not made.walks or (len(made.walks) < WALKS and not made.near and not made.full):
         made.walk()
@@ -220,19 +235,24 @@ class _Rehearsing:
     @property
     def playbook(self) -> Playbook:
         """The tables so far as a playbook."""
-        game, profile = self.game, self.game.profile
-        rows = np.concatenate(self.tables)
-        return Playbook(
-            **{name: getattr(game, name) for name in ("budget", "every", "row", "states", "start", "scenario")},
-            **{name: getattr(game, name) for name in ("error", "cost", "moves", "wait")},
-            regions=regions_of(profile),
-            step=profile.step,
-            privacy=Measure(game.privacy.name, game.privacy.unit),
-            quality=Measure(game.quality.name, game.quality.unit),
-            discount=self.planner.discount if len(self.planner.cuts) else 0.0,
-            cuts=self.planner.cuts,
-            anchors=np.rint(np.array(self.anchors) * SHARES) / SHARES,  # as a file keeps them
-            tables=Table.from_distributions(profile.places, np.arange(len(rows))[:, None], rows),
-            attack=np.asarray(game.ceiling.attack),
-            price=game.ceiling.price,
-        )
+        return playbook_of(self.game, self.planner, np.array(self.anchors), np.concatenate(self.tables))
+
+
+def playbook_of(game: BeliefGame, planner: Planner, anchors: FloatArray, rows: FloatArray) -> Playbook:
+    """The playbook with these tables [table and state, release], each made for one of the beliefs."""
+    profile = game.profile
+    return Playbook(
+        **{name: getattr(game, name) for name in ("budget", "every", "row", "states", "start", "scenario")},
+        **{name: getattr(game, name) for name in ("error", "cost", "moves", "wait", "window", "cap")},
+        regions=regions_of(profile),
+        step=profile.step,
+        privacy=Measure(game.privacy.name, game.privacy.unit),
+        quality=Measure(game.quality.name, game.quality.unit),
+        discount=planner.discount if len(planner.cuts) else 0.0,
+        cuts=planner.cuts if planner.steering is None else planner.cuts[:0],
+        anchors=np.rint(anchors * SHARES) / SHARES,  # as a file keeps them
+        tables=Table.from_distributions(profile.places, np.arange(len(rows))[:, None], rows),
+        attack=np.asarray(game.ceiling.attack),
+        price=game.ceiling.price,
+        steering=planner.steering,
+    )

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Annotated, Literal
 
 import msgspec
@@ -21,13 +22,14 @@ from hideseek.device.step_device import VERSION, Answer, Place, Reason, Saved, S
 from hideseek.model.belief_chain import BeliefChain
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
+from hideseek.model.steering import FAR, KEPT, Standing, Steering
 from hideseek.playbook.belief_table import BeliefTable
-from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar
 from hideseek.util.display import html_table
 
 AGREE = 1e-9  # how far from 1 the sum of a stored belief may be
+ROUGHLY = 1e-3  # the same where earlier places are followed in single precision, as they only choose
 NOTHING = 1e-250  # what is less likely counts as impossible, so that a probability of a release is never rounded to 0
 SPARE = 1e-4  # the share of a floor that is asked for beyond it, as whole weights may take some off
 
@@ -43,7 +45,9 @@ class LiveLabel:
 
     ``filter`` is the expected error of an adversary who remembers every release, given all that was public before an
     access, on average over the ``accesses`` at which a place was exposed; ``worst_filter`` is the least of these
-    errors. ``quality_loss`` and ``worst_loss`` are the average and the largest expected loss, which ``budget`` bounds.
+    errors. ``quality_loss`` and ``worst_loss`` are the average and the largest expected loss; ``budget`` bounds both
+    where the ``window`` is one access, and the average where it is more: then ``saved`` is what later ones may lose on
+    top of it.
     ``withheld`` counts the other accesses. In the long run no mechanism that always answers exceeds the ``ceiling``;
     ``kept`` is the filter's share of it. A short run may exceed 1, and ``kept`` is None once an answer was withheld:
     a device that may stay silent has no ceiling. Without an access, averages are nan.
@@ -58,6 +62,8 @@ class LiveLabel:
     budget: float
     ceiling: float
     kept: float | None
+    window: int = 1
+    saved: float = 0.0
 
     def __repr__(self) -> str:
         facts = [f"{name}={value}" for name, value in self._facts().items()]
@@ -68,6 +74,8 @@ class LiveLabel:
 
     def _facts(self) -> dict[str, object]:
         known = {name: value for name, value in asdict(self).items() if value is not None and not math.isnan(value)}
+        if self.window == 1:
+            del known["window"], known["saved"]
         return {name: value if isinstance(value, int) else f"{value:.4g}" for name, value in known.items()}
 
 
@@ -95,7 +103,7 @@ class _Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class BeliefState(Saved, frozen=True, forbid_unknown_fields=True):
+class BeliefState(Saved, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The answer of the last step, the belief after it, the true places that later draws look at, and the run."""
 
     release: Place | None
@@ -103,6 +111,17 @@ class BeliefState(Saved, frozen=True, forbid_unknown_fields=True):
     belief: list[Probability]
     places: dict[int, Place]
     run: _Run
+    saved: Number = 0.0
+    ages: Annotated[tuple[Count, ...], msgspec.Meta(max_length=KEPT)] = ()
+    past: bytes = b""
+
+    def standing(self) -> Standing:
+        """What was public after the last step."""
+        belief = np.array(self.belief)
+        past = None
+        if self.ages:
+            past = np.frombuffer(self.past, np.float32).reshape(-1, 1, len(belief), len(belief)).astype(np.float64)
+        return Standing(belief[None], np.array([self.saved]), self.ages, past)
 
     @property
     def said(self) -> tuple[int | None, Reason]:
@@ -132,11 +151,14 @@ class BeliefDevice(StepDevice[BeliefState]):
         sha256: str,
         state: str | os.PathLike[str],
         floor: float,
+        steering: Steering | None,
     ) -> None:
         super().__init__(regions, step, sha256, state)
         self.floor = scalar(floor, "floor", type(self).__name__)
         self._asked = self.floor * (1 + SPARE)
         self._chain, self._known = chain, scenario.known
+        self._log = steering is not None and steering.log > 0  # whether earlier places are followed
+        self._largest += 6 * KEPT * len(chain.states) ** 2 * self._log
 
     def expose(self, latitude: float, longitude: float, *, at: datetime | str) -> Answer:
         """Return what to expose at this place and time; asked again in the same step, it returns the same.
@@ -172,32 +194,53 @@ class BeliefDevice(StepDevice[BeliefState]):
             else (math.nan,) * 4
         )
         chain, kept = self._chain, None if run.withheld else self._chain.kept(privacy)
-        return LiveLabel(run.accesses, run.withheld, privacy, worst, loss, worst_loss, chain.budget, chain.most, kept)
+        saved = 0.0 if state is None else state.saved
+        return LiveLabel(
+            run.accesses, run.withheld, privacy, worst, loss, worst_loss, chain.budget, chain.most, kept,
+            chain.window, saved,
+        )  # fmt: skip
 
     def _next(self, state: BeliefState | None, step: int, here: int) -> BeliefState | Reason:
         """The state after a step that is not yet answered."""
         known = self._known
         if state is None:
-            belief, places, run = self._chain.start, {step: here}, _Run()
+            standing, places, run = Standing.first(self._chain), {step: here}, _Run()
         elif step - state.last < self._chain.every:
             return "not due"
         else:
-            belief = self._chain.later(np.array(state.belief), steps=step - state.last)
+            standing = state.standing().later(self._chain, step - state.last)
             places, run = state.places | {step: here}, state.run
-        belief = np.where(belief < NOTHING, 0.0, belief)
+        standing = replace(standing, belief=np.where(standing.belief < NOTHING, 0.0, standing.belief))
         columns = [column for column, offset in enumerate(known) if step + offset in places]
-        table = self._table_for(belief, columns)
+        table = self._table_for(standing, columns)
         release: int | None = None
         if isinstance(table, BeliefTable):
             release = table.draw([places[step + known[column]] for column in columns], random_word())
-            belief = self._chain.learned(belief, table.by_state, release=release)
+            standing = standing.exposed(self._chain, table.by_state[None], np.array([release]), log=self._log)
         kept = {when: place for when, place in places.items() if when >= self._needed_from(step)}
         reason = "" if isinstance(table, BeliefTable) else table
-        return BeliefState(VERSION, self.sha256, step, release, reason, belief.tolist(), kept, run.plus(table))
+        state = BeliefState(
+            VERSION, self.sha256, step, release, reason, standing.belief[0].tolist(), kept, run.plus(table)
+        )  # fmt: skip
+        if self._chain.window == 1:
+            return state
+        past = b"" if standing.past is None else standing.past.astype(np.float32).tobytes()
+        return msgspec.structs.replace(state, saved=float(standing.saved[0]), ages=standing.ages, past=past)
 
-    def _table_for(self, belief: FloatArray, columns: list[int]) -> BeliefTable | Withheld:
-        """The table at a belief when these columns of the state are known, or why there is none; all of it public."""
+    def _table_for(self, standing: Standing, columns: list[int]) -> BeliefTable | Withheld:
+        """The table at what is public when these columns of the state are known, or why there is none."""
         raise NotImplementedError
+
+    def _followed(self, state: BeliefState) -> bool:
+        """Whether what is believed of earlier places is what this device follows: distributions, by rising ages."""
+        size, log, exposed = len(self._chain.states), self._log, state.release is not None
+        if len(state.past) != 4 * size * size * len(state.ages) or (state.ages and not log):
+            return False
+        past = np.frombuffer(state.past, np.float32).reshape(-1, size * size)
+        sums = past.sum(axis=1, dtype=np.float64)
+        rising = all(one < other < FAR for one, other in pairwise([-1, *state.ages]))
+        right = bool(past.min(initial=0.0) >= 0 and (np.abs(sums - 1) <= ROUGHLY).all())
+        return right and rising and (not (log and exposed) or state.ages[:1] == (0,))
 
     def _needed_from(self, last: int) -> int:
         """The first step that an access after the last one may look back at."""
@@ -207,6 +250,7 @@ class BeliefDevice(StepDevice[BeliefState]):
         """Whether a device with this plan can have come to a state."""
         count, run, belief = len(self.regions), state.run, np.array(state.belief)
         exposed, first = state.release is not None, self._needed_from(state.last)
+        account = self._chain.account
         return (
             self._begin(state.last) is not None
             and exposed == (not state.reason)
@@ -216,7 +260,10 @@ class BeliefDevice(StepDevice[BeliefState]):
             and all(first <= when <= state.last for when in state.places)
             and (state.last in state.places) == (first <= state.last)
             and (run.accesses if exposed else run.withheld) > 0
-            and run.worst_loss <= self._chain.budget * (1 + AGREE)
+            and run.worst_loss <= account.largest * (1 + AGREE)
+            and state.saved <= account.most
+            and run.loss + state.saved <= (run.accesses * account.budget + account.half) * (1 + AGREE)
+            and self._followed(state)
             and run.loss <= run.accesses * run.worst_loss * (1 + AGREE)
             and run.accesses * run.worst_privacy <= run.privacy * (1 + AGREE)
             and run.privacy <= run.accesses * float(self._chain.error.max()) * (1 + AGREE)

@@ -10,10 +10,11 @@ import numpy as np
 from hideseek.device.belief_device import SPARE, BeliefDevice, Withheld
 from hideseek.errors import BudgetError, broken_rule
 from hideseek.model.profile import regions_of
+from hideseek.model.steering import Standing
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.player import Player
-from hideseek.playbook.belief_table import BeliefTable
+from hideseek.playbook.belief_table import BeliefTable, steered_tables
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 
@@ -22,8 +23,9 @@ from hideseek.util.boundary import checked
 class LiveDevice(BeliefDevice):
     """Exposes at most one place per step by a plan, against an adversary who remembers every release.
 
-    Given every release so far the expected loss stays within the budget of the game, and at every access the
-    adversary's expected error is at least the ``floor``, if the times of the accesses reveal nothing about the place.
+    Given every release so far the expected loss stays within what the account of the budget holds (within the budget,
+    where it is one of every access: see :class:`hideseek.model.account.Account`), and at every access the adversary's
+    expected error is at least the ``floor``, if the times of the accesses reveal nothing about the place.
     An answer is withheld with the reason ``"floor"`` where no table keeps the floor at the current belief, and with
     the reason ``"budget"`` where the quality depends on a place that was not recorded, and without it no release keeps
     the budget. Both follow from public things alone: earlier answers, and the steps asked about. Far off the map the
@@ -83,32 +85,48 @@ class LiveDevice(BeliefDevice):
             sha256=bound_to(game, planner),
             state=state,
             floor=floor,
+            steering=planner.steering,
         )
-        self._player.keep(self._asked)
-        if self.floor and self._table_for(game.start, list(range(len(game.scenario.known)))) == "floor":
-            most = self._player.now.play(game.start).privacy / (1 + 2 * SPARE)
+        if planner.steering is None:
+            self._player.keep(self._asked)
+        if self.floor and self._table_for(Standing.first(game), list(range(len(game.scenario.known)))) == "floor":
+            most = self._most_at_first() / (1 + 2 * SPARE)
             rule = f"at most {most!r}, the most privacy that can be kept at the first access"
             raise broken_rule("floor", "LiveDevice", rule, floor, "With this one nothing would ever be exposed.")
 
-    def _table_for(self, belief: FloatArray, columns: list[int]) -> BeliefTable | Withheld:
-        """The table at a belief when these columns of the state are known, or why there is none; all of it public."""
-        self._player.restore()
+    def _table_for(self, standing: Standing, columns: list[int]) -> BeliefTable | Withheld:
+        """The table at what is public when these columns of the state are known, or why there is none."""
         try:
-            if len(columns) == len(self.game.scenario.known):
-                found = self._player.play(belief, self._asked)
+            if self.planner.steering is None:
+                table = self._played(standing.belief[0], columns)
             else:
-                found = self._player.play_knowing(belief, columns, self._asked)
+                table = steered_tables(self.game, self.planner.steering, standing, columns, "LiveDevice.expose")[0]
         except BudgetError:
             return "budget"
-        if found is None:
-            return "floor"
-        table = BeliefTable.of(self.game, belief, columns, found.table)
-        return "floor" if table.privacy < self.floor else table
+        return "floor" if table is None or table.privacy < self.floor else table
+
+    def _most_at_first(self) -> float:
+        """The most privacy that the first access can have."""
+        if self.planner.steering is None:
+            return self._player.now.play(self.game.start).privacy
+        whole = list(range(len(self.game.scenario.known)))
+        first = Standing.first(self.game)
+        return steered_tables(self.game, self.planner.steering, first, whole, "LiveDevice")[0].privacy
+
+    def _played(self, belief: FloatArray, columns: list[int]) -> BeliefTable | None:
+        """The table that the player has at a belief, or None where none keeps the floor."""
+        self._player.restore()
+        if len(columns) == len(self.game.scenario.known):
+            found = self._player.play(belief, self._asked)
+        else:
+            found = self._player.play_knowing(belief, columns, self._asked)
+        return None if found is None else BeliefTable.of(self.game, belief, columns, found.table)
 
 
 def bound_to(game: BeliefGame, planner: Planner) -> str:
     """What a state belongs to: the game, its places and steps, and what decides among tables."""
     about = f"{game.sha256} {game.profile.step} {planner.outlook} {planner.mode} {planner.discount!r}"
+    about += "" if planner.steering is None else f" {planner.steering!r}"
     digest = hashlib.sha256(about.encode())
     for array in (regions_of(game.profile).centres, planner.cuts):
         digest.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())

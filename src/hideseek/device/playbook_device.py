@@ -6,9 +6,9 @@ import os
 
 from hideseek.device.belief_device import BeliefDevice, Withheld
 from hideseek.errors import BudgetError, broken_rule
+from hideseek.model.steering import Standing
 from hideseek.playbook.belief_table import BeliefTable
 from hideseek.playbook.playbook import Playbook
-from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 
 
@@ -16,8 +16,9 @@ from hideseek.util.boundary import checked
 class PlaybookDevice(BeliefDevice):
     """Exposes one place per step by a playbook, against an adversary who remembers every release.
 
-    It answers after any gap. Given every release so far the expected loss stays within the budget, and the adversary's
-    expected error at every access is computed exactly, if the times of the accesses reveal nothing about the place. An
+    It answers after any gap. Given every release so far the expected loss stays within what the account of the budget
+    holds (within the budget, where it is one of every access), and the adversary's expected error at every access is
+    computed exactly, if the times of the accesses reveal nothing about the place. An
     answer is withheld with the reason ``"floor"`` where the table that the playbook has for the current belief leaves
     the adversary a smaller error than the ``floor``, and with the reason ``"budget"`` where the quality depends on a
     place that was not recorded, and without it no release keeps the budget. Both follow from public things alone.
@@ -70,16 +71,17 @@ class PlaybookDevice(BeliefDevice):
             sha256=playbook.sha256,
             state=state,
             floor=floor,
+            steering=playbook.steering,
         )
         first = playbook.play(playbook.start, floor=self._asked).privacy
         if first < self.floor:
             rule = f"at most {first!r}, the privacy of the first access"
             raise broken_rule("floor", "PlaybookDevice", rule, floor, "With this one nothing would be exposed.")
 
-    def _table_for(self, belief: FloatArray, columns: list[int]) -> BeliefTable | Withheld:
-        """The table at a belief when these columns of the state are known, or why there is none; all of it public."""
+    def _table_for(self, standing: Standing, columns: list[int]) -> BeliefTable | Withheld:
+        """The table at what is public when these columns of the state are known, or why there is none."""
         try:
-            table = self.playbook.play(belief, columns=columns, floor=self._asked)
+            table = self.playbook.play(standing, columns=columns, floor=self._asked)
         except BudgetError:
             return "budget"
         return "floor" if table.privacy < self.floor else table

@@ -97,7 +97,7 @@ class StepDevice(Generic[State]):
     def __init__(self, regions: Regions, step: str, sha256: str, state: str | os.PathLike[str]) -> None:
         self.regions, self.sha256 = regions, sha256
         self.step = checked_step(step, type(self).__name__)
-        self.path = state_path(state, type(self).__name__)
+        self.path, self._largest = state_path(state, type(self).__name__), LARGEST
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.rule}={self.sha256[:12]}, state={self.path.name!r})"
@@ -216,7 +216,7 @@ class StepDevice(Generic[State]):
         about = os.fstat(handle)
         if stat.S_ISDIR(about.st_mode):
             return None
-        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
+        if not stat.S_ISREG(about.st_mode) or about.st_size > self._largest:
             raise self._unusable("is no file, or larger than any state")
         if about.st_uid != os.geteuid() or about.st_mode & 0o077:
             raise self._unusable("is open to others: it must be yours and have the mode 600")

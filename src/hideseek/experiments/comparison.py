@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -28,15 +29,18 @@ from hideseek.experiments.comparison_measure import (
     OURS,
     PLAYBOOK,
     SPORADIC,
+    WINDOWED,
     ComparisonRow,
     Measure,
 )
 from hideseek.game.budget import budget_of
 from hideseek.game.game import Game
 from hideseek.metrics.named import MetricLike, as_metric
+from hideseek.model.account import window_of
 from hideseek.model.markov import MarkovProfile
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
+from hideseek.util.choices import ACCESS
 from hideseek.util.display import html_table
 from hideseek.util.progress import Advance
 from hideseek.util.units import amount, least_words, metres_beside, shown
@@ -146,6 +150,7 @@ def compare(
     privacy: MetricLike,
     quality: MetricLike,
     budget: float | str,
+    over: str | timedelta = ACCESS,
     rivals: Sequence[RivalLike] = RIVALS,
     accesses: int = ACCESSES,
     walks: int = WALKS,
@@ -161,15 +166,15 @@ def compare(
         How the person moves; of order 1, as some rivals assume.
     privacy, quality : Metric, str or ``(places, places)`` array
         How the adversary's error and the loss of quality are measured.
-    budget : float or str
-        Expected loss per access that all may have, in the unit of ``quality``; or words: "500m", "20%".
+    budget, over : float or str, str or timedelta
+        Expected loss per access that all may have, in the unit of ``quality``, or as "500m", "20%"; such as "1 day":
+        then a playbook whose budget holds over such a window has a row too.
     rivals : sequence of Rival, Mechanism, Policy, array or callable
         Mechanisms whose dials are turned until they lose that much; all known ones by default. Yours may be a table or
         a function ``(place, past_releases, rng) -> place``: compared at its own loss, and run anew where no past is.
-    accesses, walks, seed : int
-        Length of the run, and which walks are simulated where enumeration does not fit, with 95 % intervals.
-    workers, progress : optional
-        Processes (default: one per core); called with what is being done, how much is done, and of how much.
+    accesses, walks, seed, workers, progress : optional
+        Length of the run; which walks are simulated where enumeration does not fit, with 95 % intervals; processes (by
+        default one per core); called with what is being done, how much is done, and of how much.
 
     Returns
     -------
@@ -178,27 +183,25 @@ def compare(
 
     Raises
     ------
-    ParameterError
-        If a value breaks its rule; a SizeError if the run or the walks would not fit in memory.
+    ParameterError, SizeError
+        If a value breaks its rule; if the run or the walks would not fit in memory.
 
     Examples
     --------
-    >>> from hideseek.metrics import distance
     >>> from hideseek.model.regions import Places
     >>> regions = Places([0.0, 0.0, 0.01], [0.0, 0.01, 0.0])
     >>> profile = MarkovProfile.from_matrix([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.3, 0.1, 0.6]], regions)
-    >>> metres = distance(regions)
     >>> run = {"budget": 100.0, "rivals": RIVALS[:2], "accesses": 4, "workers": 1}
-    >>> found = compare(profile, privacy=metres, quality=metres, **run)
+    >>> found = compare(profile, privacy="euclid", quality="euclid", **run)
     >>> [row.mechanism for row in found.rows if row.quality_loss > 150]
     ['constant']
     >>> all(row.filter < row.ceiling + 1e-6 for row in found.rows)
     True
     """
     workers = worker_count(workers, "compare")
-    measure = measure_of(profile, privacy, quality, accesses, walks, seed)
+    measure = measure_of(profile, privacy, quality, over, accesses, walks, seed)
     allowed = kept_budget(budget, measure.setting.game)
-    return beside(measure, allowed, as_rivals(rivals, (*OURS, *ENDS, SPORADIC)), workers, progress)
+    return beside(measure, allowed, as_rivals(rivals, (*OURS, *ENDS, SPORADIC)), over, workers, progress)
 
 
 def kept_budget(budget: float | str, game: Game) -> float:
@@ -215,13 +218,20 @@ def kept_budget(budget: float | str, game: Game) -> float:
 
 
 def measure_of(
-    profile: MarkovProfile, privacy: MetricLike, quality: MetricLike, accesses: int, walks: int, seed: int
+    profile: MarkovProfile,
+    privacy: MetricLike,
+    quality: MetricLike,
+    over: str | timedelta,
+    accesses: int,
+    walks: int,
+    seed: int,
 ) -> Measure:
     """How all are measured, once what was given is known to be right."""
     owner = "compare"
     if not isinstance(profile, MarkovProfile) or profile.order > 1:
         rule = "a MarkovProfile of order 1, as some of the rivals follow such a chain"
         raise broken_rule("profile", owner, rule, f"{type(profile).__name__} of order {getattr(profile, 'order', 0)}")
+    window_of(over, profile.step, 1, owner)
     whole_number(walks, "walks", owner, least=2)
     whole_number(accesses, "accesses", owner)
     whole_number(seed, "seed", owner, least=0)
@@ -233,16 +243,22 @@ def measure_of(
 
 
 def beside(
-    measure: Measure, budget: float, rivals: Sequence[Rival], workers: int, progress: Advance | None
+    measure: Measure,
+    budget: float,
+    rivals: Sequence[Rival],
+    over: str | timedelta,
+    workers: int,
+    progress: Advance | None,
 ) -> Comparison:
     """All mechanisms at one budget."""
     game, found = measure.setting.game, list[ComparisonRow]()
     target = min(budget, game.saturation)
-    tasks = measure.tasks(budget, target, rivals)
+    tasks = measure.tasks(budget, target, rivals, over)
+    ours = [name for name in OURS if name != WINDOWED or over != ACCESS]
     for rows in Parallel(workers, return_as="generator_unordered", batch_size=1)(tasks):
         found += rows
         if progress is not None:
-            progress("mechanisms", len(found), len(rivals) + len((*OURS, *ENDS, SPORADIC)))
+            progress("mechanisms", len(found), len(rivals) + len((*ours, *ENDS, SPORADIC)))
     comparison = Comparison(
         (), target, measure.bound(target), game.prior_risk, measure.accesses, measure.walks, *game.units
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from datetime import timedelta
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from joblib import delayed
 from scipy.optimize import brentq
 
-from hideseek.adversary.belief_exposer import BeliefPolicy, Choose
+from hideseek.adversary.belief_exposer import BeliefPolicy
 from hideseek.adversary.black_box import Rule, attack_watched, watched, watched_loss
 from hideseek.adversary.exposers import Exposer
 from hideseek.adversary.hidden_markov import Run
@@ -24,21 +25,23 @@ from hideseek.baselines.rival import Rival, Setting, exposer_of
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.designer import design
 from hideseek.designing.playbook_maker import make_playbook
-from hideseek.errors import BudgetError, CertificateError, SolverError
+from hideseek.errors import BudgetError, CertificateError
 from hideseek.game.mechanism import Mechanism, Policy
 from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
-from hideseek.planning.player import Player
+from hideseek.planning.player import chosen_by
 from hideseek.planning.training import plan
+from hideseek.playbook.playbook import tables_at
 from hideseek.solvers.dispatch import solve
-from hideseek.util.arrays import FloatArray
+from hideseek.util.choices import ACCESS
 from hideseek.util.estimates import Estimate
 
 MEMORY = 1  # releases before this one that the adversary with a window remembers, and the codebook
 ATTACKS = (Adversary.FILTER, Adversary.SMOOTHER, Adversary.VITERBI)
 CODEBOOK, FAR_SIGHTED, LIVE, PLAYBOOK = "codebook", "codebook, far-sighted", "live planner", "playbook"
-OURS = (CODEBOOK, FAR_SIGHTED, LIVE, PLAYBOOK)  # keep the budget after what was released, and may lose less
+WINDOWED = "playbook, over a window"
+OURS = (CODEBOOK, FAR_SIGHTED, LIVE, PLAYBOOK, WINDOWED)  # keep the budget after what was released, and may lose less
 ENDS = ("truth", "constant")  # of every dial, with a loss of their own
 SPORADIC = "optimal sporadic"
 EXACTLY, NEARLY = 1e-6, 1e-4  # how near a calibrated loss comes to its target, relatively: known, and simulated
@@ -89,7 +92,7 @@ class Measure:
     walks: int
     seed: int
 
-    def tasks(self, budget: float, target: float, rivals: Sequence[Rival]) -> list[Task]:
+    def tasks(self, budget: float, target: float, rivals: Sequence[Rival], over: str | timedelta) -> list[Task]:
         """What gives the rows, a few each, in any order; what takes longest comes first."""
         game = self.setting.game
         optimum = solve(game.with_budget(target)).mechanism
@@ -99,7 +102,8 @@ class Measure:
             (SPORADIC, "Shokri et al. 2012", "", None, optimum),
         )
         # the last of the rivals adapt to what they exposed and take longest
-        tasks = [delayed(self.planned_rows)(budget), delayed(self.codebook_rows)(budget)]
+        tasks = [delayed(self.windowed_rows)(budget, over)] if over != ACCESS else []
+        tasks += [delayed(self.planned_rows)(budget), delayed(self.codebook_rows)(budget)]
         tasks += [delayed(self.calibrated_rows)(rival, target) for rival in reversed(rivals)]
         return tasks + [delayed(self.rows)(*entry) for entry in fixed]
 
@@ -123,12 +127,29 @@ class Measure:
         except BudgetError:
             return []
         planner = plan(game, seed=self.seed)
-        found = self.rows(LIVE, "", "", None, BeliefPolicy(game, chosen_by(Player(game, planner))))
+        found = self.rows(LIVE, "", "", None, BeliefPolicy(game, chosen_by(game, planner)))
         if self.setting.profile.regions is not None:
             book = make_playbook(game, planner, seed=self.seed)
-            policy = BeliefPolicy(book, lambda belief: book.play(belief).by_state)
+            policy = BeliefPolicy(book, partial(tables_at, book))
             found += self.rows(PLAYBOOK, "", "tables", len(book.anchors), policy)
         return found + (self.codebook_rows(budget, planner) if len(planner.cuts) else [])
+
+    def windowed_rows(self, budget: float, over: str | timedelta) -> list[ComparisonRow]:
+        """A playbook whose budget holds over a window, if its account can save and the profile says where places are.
+
+        Its account is half full at first, as in the long run, so that it loses the budget on average over a short run
+        too.
+        """
+        d_p, d_q = self.setting.privacy, self.setting.quality
+        try:
+            game = BeliefGame.of(self.setting.profile, privacy=d_p, quality=d_q, budget=budget, over=over)
+        except BudgetError:
+            return []
+        if game.window == 1 or self.setting.profile.regions is None:
+            return []
+        book = make_playbook(game, plan(game, seed=self.seed), seed=self.seed)
+        policy = BeliefPolicy(book, partial(tables_at, book), log=book.follows_log)
+        return self.rows(WINDOWED, "", "accesses of the window", game.window, policy)
 
     def calibrated_rows(self, rival: Rival, target: float) -> list[ComparisonRow]:
         """A rival that loses as much as the target, or as nearly as it can; at its own loss if it has no dial."""
@@ -199,18 +220,6 @@ class Measure:
         return attack_watched(
             rule, self.setting.profile, **metrics, accesses=self.accesses, walks=self.walks, seed=self.seed
         )
-
-
-def chosen_by(player: Player) -> Choose:
-    """The tables of a player."""
-
-    def choose(belief: FloatArray) -> FloatArray:
-        found = player.play(belief)
-        if found is None:
-            raise SolverError("No table was found at a belief without a floor.")
-        return found.table
-
-    return choose
 
 
 def at_most(error: Estimate, most: float) -> Estimate:

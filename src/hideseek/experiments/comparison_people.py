@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
@@ -15,9 +16,10 @@ from hideseek.baselines import RIVALS
 from hideseek.baselines.rival import RivalLike
 from hideseek.errors import broken_rule
 from hideseek.experiments.comparison import ACCESSES, MEASURED, WALKS, Comparison, compare
-from hideseek.experiments.comparison_measure import OURS
+from hideseek.experiments.comparison_measure import OURS, WINDOWED
 from hideseek.model.markov import MarkovProfile
 from hideseek.util.boundary import checked
+from hideseek.util.choices import ACCESS
 from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
@@ -76,7 +78,7 @@ class PeopleComparison:
             f"Without a mean under {pair}: {name}, which {sum(name not in own for own in people)} of {len(people)} "
             "people lack."
             for pair, people in found.items()
-            for name in sorted(set[str]().union(OURS, *people))
+            for name in sorted(set[str]().union(OURS, *people) - {WINDOWED} | set[str]().union(*people))
             if not all(name in own for own in people)
         )
 
@@ -132,6 +134,7 @@ def compare_people(
     *,
     pairs: Sequence[tuple[str, str]] = PAIRS,
     budget: float | str = BUDGET,
+    over: str | timedelta = ACCESS,
     rivals: Sequence[RivalLike] = RIVALS,
     accesses: int = ACCESSES,
     walks: int = WALKS,
@@ -143,11 +146,9 @@ def compare_people(
 
     Parameters
     ----------
-    profiles : mapping of str to MarkovProfile
-        How each person moves, two people or more.
-    pairs : sequence of (str, str)
-        The names of metrics of privacy and of quality.
-    budget, rivals, accesses, walks, seed
+    profiles, pairs : mapping of str to MarkovProfile, sequence of (str, str)
+        How each person moves, two people or more; the names of metrics of privacy and of quality.
+    budget, over, rivals, accesses, walks, seed
         As in :func:`compare`; a share of the saturating budget is one of each person's own.
     workers, progress : optional
         Processes (default: one per core); called with what is being done, how much is done, and of how much.
@@ -176,7 +177,8 @@ def compare_people(
         raise broken_rule("profiles", owner, "of two people or more", len(profiles), "compare is for one person.")
     if not pairs:
         raise broken_rule("pairs", owner, "at least one pair of metrics", "none")
-    run: dict[str, Any] = {"budget": budget, "rivals": rivals, "accesses": accesses, "walks": walks, "seed": seed}
+    run: dict[str, Any] = {"budget": budget, "over": over, "rivals": rivals}
+    run |= {"accesses": accesses, "walks": walks, "seed": seed}
     keys = [(user, *pair) for pair in pairs for user in profiles]
     keys.sort(key=lambda key: -profiles[key[0]].places)  # those with most places take longest
     tasks = (delayed(compared)(key, profiles[key[0]], run) for key in keys)

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from hideseek.adversary.guesses import likeliest_guesses, over_places
-from hideseek.model.belief import updated
 from hideseek.model.profile import drawn, regions_of
 from hideseek.model.regions import Regions
+from hideseek.model.steering import Standing
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.playbook.playbook import Playbook
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
@@ -94,12 +94,13 @@ def followed(
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """What is exposed at each access, what the adversary guesses, and the belief over the places."""
     places, metric = over_places(game)
-    exposed, beliefs, belief = list[int](), list[FloatArray](), game.start
+    exposed, beliefs, standing = list[int](), list[FloatArray](), Standing.first(playbook)
     for place in true.tolist():
-        table = playbook.play(belief).by_state
-        exposed.append(int(drawn(table[game.states[:, -1] == place][0], generator)))
-        known = updated(belief, table[:, exposed[-1]])[0]
-        beliefs.append(places @ known)
-        belief = game.later(known, steps=every)
+        table = playbook.play(standing).by_state
+        release = drawn(table[game.states[:, -1] == place][:1], generator)
+        standing = standing.exposed(playbook, table[None], release, log=playbook.follows_log)
+        exposed.append(int(release[0]))
+        beliefs.append(places @ standing.belief[0])
+        standing = standing.later(playbook, every)
     shown = np.array(beliefs)
     return np.array(exposed), likeliest_guesses(metric, shown.T), shown

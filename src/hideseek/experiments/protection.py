@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -32,18 +34,22 @@ from hideseek.model.regions import Regions
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.plan_file import save_plan
 from hideseek.planning.planner import Planner
+from hideseek.planning.training import adversary_of
 from hideseek.playbook.playbook import Playbook
 from hideseek.storage.profile_file import save_profile
 from hideseek.traces.table import check_traces
 from hideseek.traces.timezones import local_zone
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
+from hideseek.util.checks import one_of
+from hideseek.util.choices import ACCESS, Against
 from hideseek.util.display import html_table
 from hideseek.util.private_files import write_privately
 from hideseek.util.progress import Advance
 from hideseek.util.units import amount
 from hideseek.util.workers import worker_count
 
+OVER = ACCESS  # the budget of the paper
 MOST_NAMED, UNNAMED = 12, 3  # places that the label is about: by name, and where none has one
 SETTLED = 0.05  # the total variation from the long-run distribution at which a silence is long
 
@@ -118,6 +124,9 @@ def protect(
     *,
     profile: MarkovProfile | None = None,
     budget: float | str = "500m",
+    over: str | timedelta = OVER,
+    cap: float | None = None,
+    against: Against | str | None = None,
     sensitive: Sequence[SensitivePlace | str] = (),
     timezone: str | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -127,20 +136,17 @@ def protect(
 ) -> Protection:
     """Protect a person: find the places, learn the habits, plan, make the playbook of a device, and attack it.
 
-    The adversary's error is in metres, more at sensitive places, and the loss is the squared displacement.
-
     Parameters
     ----------
-    traces : pandas.DataFrame
-        The fixes of one person, as :func:`hideseek.read_traces` gives them.
-    profile : MarkovProfile, optional
-        Learned before, of order 1; by default from the traces, over :func:`hideseek.model.places_of` them.
-    budget : float or str
-        The loss that is allowed at every access: "500m" root mean square displacement, or "20%" of the saturating one.
-    sensitive : sequence of SensitivePlace or str
-        Such as "clinic=46.52,6.63": errors of the adversary there count for more.
-    timezone, out : str, path, optional
-        The IANA name of the person's time zone, by default that of the data; a folder for :meth:`Protection.save`.
+    traces, profile : pandas.DataFrame, MarkovProfile
+        The fixes of one person, as :func:`hideseek.read_traces` gives them; and the profile, of order 1, if it was
+        learned before: else it is, over :func:`hideseek.model.places_of` the traces.
+    budget, over, cap, against
+        The loss that is allowed, a squared displacement such as "500m" or "20%" of the saturating one, at every
+        "access" or over "1 day": see :meth:`BeliefGame.of`; and the adversary, who errs in metres: see :func:`plan`.
+    sensitive, timezone, out : sequence of SensitivePlace or str, str, path, optional
+        Such as "clinic=46.52,6.63": errors of the adversary there count for more; the IANA name of the time zone, by
+        default that of the data; a folder for :meth:`Protection.save`.
     seed, workers, progress : optional
         Of all random walks; processes (default: one per core); called with what is done, how much, and of how much.
 
@@ -168,10 +174,25 @@ def protect(
     if profile is None:
         profile = MarkovProfile.fit(table, places_of(table, timezone=timezone, sensitive=areas))
     refuse_other_person(folder, user_of(table), profile)
-    made = protected(table, profile, budget, areas, timezone, seed, count, progress)
+    plain = plain_game(profile, budget, over, cap)
+    return saved(protected(table, plain, areas, against, timezone, seed, count, progress), folder)
+
+
+def saved(made: Protection, folder: Path | None) -> Protection:
+    """A protection, written to a folder if there is one."""
     if folder is not None:
         made.save(folder)
     return made
+
+
+def played_against(against: Against | str | None, plain: BeliefGame) -> Against | None:
+    """The adversary, if one was given."""
+    if against is None:
+        return None
+    asked = one_of(Against, against, "against", "protect")
+    if asked is Against.SMOOTHER:
+        raise broken_rule("against", "protect", "'filter', or over a window 'filter', 'log' or 'both'", "'smoother'")
+    return adversary_of(asked, plain)
 
 
 def one_person(traces: pd.DataFrame) -> pd.DataFrame:
@@ -188,19 +209,21 @@ def user_of(traces: pd.DataFrame) -> str:
     return str(traces["user_id"].iloc[0])
 
 
-def plain_game(profile: MarkovProfile, budget: float | str) -> BeliefGame:
+def plain_game(
+    profile: MarkovProfile, budget: float | str, over: str | timedelta = OVER, cap: float | None = None
+) -> BeliefGame:
     """The game in metres, without the weights of sensitive places."""
     if profile.memory != 1:
         raise broken_rule("profile", "protect", "one of order 1", f"one of order {profile.memory}")
     metres = distance(regions_of(profile))
-    return BeliefGame.of(profile, privacy=metres, quality=squared(metres), budget=budget)
+    return BeliefGame.of(profile, privacy=metres, quality=squared(metres), budget=budget, over=over, cap=cap)
 
 
 def protected(
     traces: pd.DataFrame,
-    profile: MarkovProfile,
-    budget: float | str,
+    plain: BeliefGame,
     sensitive: Sequence[SensitivePlace],
+    against: Against | str | None,
     timezone: str | None,
     seed: int,
     workers: int,
@@ -208,12 +231,13 @@ def protected(
 ) -> Protection:
     """Plan, make the playbook, attack it, and live a day with it."""
     zone, _ = local_zone(traces, timezone)
-    plain, regions = plain_game(profile, budget), regions_of(profile)
+    profile, regions = plain.profile, regions_of(plain.profile)
     weighted = sensitive_to(plain.privacy, regions, places=sensitive)
     game = BeliefGame.of(profile, privacy=weighted, quality=plain.quality, budget=plain.budget)
+    game, adversary = replace(game, window=plain.window, cap=plain.cap), played_against(against, plain)
     own = {holder(one, regions): one.name for one in sensitive}
     names = own | names_of(regions, profile.stationary, own)
-    made, others = made_beside(Person(game, plain, names, own, seed), workers, progress)
+    made, others = made_beside(Person(game, plain, names, own, seed, adversary), workers, progress)
     day = exposed_day(traces, plain, made.playbook, zone=zone, sensitive=own, seed=seed)
     return Protection(profile, game, made.planner, made.playbook, made.label, others, day, user_of(traces))
 

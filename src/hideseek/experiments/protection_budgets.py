@@ -15,6 +15,7 @@ from hideseek.planning.planner import Planner
 from hideseek.planning.training import WALKS as PLAN_WALKS
 from hideseek.planning.training import plan
 from hideseek.playbook.playbook import Playbook
+from hideseek.util.choices import Against
 from hideseek.util.progress import Advance
 
 TIMES = (1 / 4, 1 / 2, 2, 4)  # the displacement that is allowed
@@ -55,12 +56,14 @@ class Person:
     names: Mapping[int, str]
     sensitive: Mapping[int, str]
     seed: int
+    against: Against | None = None
 
     def made(self, budget: float, effort: Effort) -> Made:
         """Plan for a budget, make the playbook, and attack it."""
         game, plain = (replace(one, budget=budget) for one in (self.game, self.plain))
-        planner = plan(game, walks=effort.plan_walks, seed=self.seed)
-        playbook = make_playbook(game, planner, within=effort.within, seed=self.seed)
+        planner = plan(game, walks=effort.plan_walks, against=self.against, seed=self.seed)
+        within = effort.within if game.window == 1 else WITHIN
+        playbook = make_playbook(game, planner, within=within, seed=self.seed)
         label = person_label(
             playbook,
             plain=plain,

@@ -19,8 +19,9 @@ from hideseek.experiments.protection_words import (
     whole_percent,
 )
 from hideseek.experiments.report import Section, html_report
+from hideseek.experiments.wording import over_words
 from hideseek.model.profile import regions_of
-from hideseek.planning.simulation import FOR_WHOM
+from hideseek.planning.simulation import for_whom
 from hideseek.util.units import amount
 
 if TYPE_CHECKING:
@@ -109,6 +110,18 @@ def people_sections(made: Protection) -> list[Section]:
     ]
 
 
+def kept_sentence(made: Protection) -> str:
+    """When the budget holds."""
+    if made.label.window == 1:
+        return "The expected loss stays within the budget given every release so far, after any gap."
+    over = over_words(made.label.window, made.game.every, made.profile.step)
+    return (
+        f"What an answer loses less than the budget is saved up, for {over} at most, and no answer loses more than is "
+        "there: so the expected loss of all answers so far stays within the budget on average, and half of such a "
+        "window beside it, given every release so far and after any gap."
+    )
+
+
 def expert_sections(made: Protection) -> list[Section]:
     """Numbers for experts, and what is proved."""
     counting = (
@@ -124,10 +137,10 @@ def expert_sections(made: Protection) -> list[Section]:
         ),
         Section(
             "What is proved",
-            "The expected loss stays within the budget given every release so far, after any gap: the device works it "
-            "out at every access, and the adversary's expected error too. The ceiling and the bound are "
-            f"certified without trusting the solver. {FOR_WHOM} {ASSUMPTION} All averages are over days that "
-            "follow the habits in the profile, where a move depends on the current place alone. Your days are not "
+            f"{kept_sentence(made)} The device works the expected loss out at every access, and the adversary's "
+            "expected error too. The ceiling and the bound are "
+            f"certified without trusting the solver. {for_whom(made.playbook)} {ASSUMPTION} All averages are over days "
+            "that follow the habits in the profile, where a move depends on the current place alone. Your days are not "
             "quite like that, so what they lose and leave differs, as the day above does.",
         ),
     ]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from hideseek.adversary.naming import Naming
 from hideseek.adversary.person_label import PersonLabel, PlaceLabel
 from hideseek.experiments.report import Table
-from hideseek.experiments.wording import in_percent
+from hideseek.experiments.wording import budget_words, in_percent, over_words
 from hideseek.metrics.sensitive_places import weights_of
-from hideseek.planning.simulation import FOR_WHOM
+from hideseek.planning.simulation import FOR_WHOM, ON_AVERAGE
 from hideseek.util.estimates import Estimate
 from hideseek.util.units import amount, metres_beside
 
@@ -58,6 +58,10 @@ def sentences(made: Protection, folder: str | Path) -> list[str]:
     most = "what any mechanism can reach" + ", with sensitive places counting for more" * weighted(made)
     book, report = folder / "me.playbook", folder / "report.html"
     app = f"An app that asks where you are is told one of your {places} places: at most {told} away on average,"
+    if label.window > 1:
+        over = over_words(label.window, made.game.every, made.profile.step)
+        most = amount((2 - 1 / label.window) * label.budget, label.loss_unit)
+        app += f" and over any {over} at most {most},"
     use = f"hideseek expose {book} --state {folder / 'me.state'}"
     return [
         f"{app} whatever it was told before.",
@@ -116,6 +120,10 @@ def share_of(error: float, label: PersonLabel) -> float:
 def expert_table(made: Protection) -> Table:
     """What experts want to know."""
     label = made.label
+    over: tuple[tuple[str, str], ...] = ()
+    if label.window > 1:
+        length = over_words(label.window, made.game.every, made.profile.step)
+        over = ((f"largest expected loss over {length}, on average", amount(label.worst_window, label.loss_unit)),)
     rows = (
         ("what the plan maximises, reached", amount(label.weighted, label.weighted_unit)),
         (
@@ -125,8 +133,11 @@ def expert_table(made: Protection) -> Table:
         ("kept of the ceiling", in_percent(label.kept)),
         ("bound of the cuts, in the long run", amount(label.bound, label.weighted_unit)),
         ("an adversary who reads all releases later (smoother)", amount(label.smoother, label.unit)),
-        ("loss of quality on average", amount(label.quality_loss, label.loss_unit, whole=label.budget)),
-        ("largest expected loss given every release", amount(label.worst_loss, label.loss_unit)),
+        budget_words(made.playbook, made.profile.step, label.loss_unit),
+        ("expected loss on average", amount(label.quality_loss, label.loss_unit, whole=label.budget)),
+        ("loss of the releases that came, on average", amount(label.realised, label.loss_unit)),
+        ("largest expected loss at an access", amount(label.worst_loss, label.loss_unit)),
+        *over,
         ("tables in the playbook", f"{len(made.playbook.anchors):,}"),
         ("size of the playbook", f"{len(made.playbook.content) / 1000:,.0f} kB"),
         ("simulated", f"{label.walks} walks of {label.accesses} accesses"),
@@ -134,8 +145,11 @@ def expert_table(made: Protection) -> Table:
     return Table(("", ""), rows)
 
 
-ESTIMATES = ("error", "told", "smoother", "weighted", "kept", "quality_loss")
-EXACT = ("nothing", "truth", "unit", "weighted_unit", "ceiling", "bound", "worst_loss", "budget", "loss_unit")
+ESTIMATES = ("error", "told", "smoother", "weighted", "kept", "quality_loss", "realised")
+EXACT = (
+    *("nothing", "truth", "unit", "weighted_unit", "ceiling", "bound"),
+    *("worst_loss", "worst_window", "budget", "loss_unit"),
+)
 WAYS = ("nothing", "protected", "truth")  # what is exposed
 
 
@@ -152,20 +166,26 @@ def protection_document(made: Protection) -> dict[str, object]:
 
 def person_facts(label: PersonLabel) -> dict[str, object]:
     """A label for machines."""
-    losses = {name: getattr(label, name) for name in ("budget", "quality_loss", "worst_loss")}
+    losses = {
+        name: getattr(label, name) for name in ("budget", "quality_loss", "realised", "worst_loss", "worst_window")
+    }
     return {
         "places": [place_facts(place) for place in label.places],
         **{name: float(getattr(label, name)) for name in ESTIMATES},
         "intervals": {name: getattr(label, name).interval for name in ESTIMATES},
-        **{name: getattr(label, name) for name in (*EXACT, "accesses", "walks")},
+        **{name: getattr(label, name) for name in (*EXACT, "accesses", "walks", "window", "cap")},
         **metres_beside(losses, label.loss_unit),
         "share_of_nothing": share_of(label.error, label),
-        "bound_holds_for": FOR_WHOM,
+        "bound_holds_for": FOR_WHOM if label.window == 1 else ON_AVERAGE,
     }
 
 
 def label_from(facts: Mapping[str, Any]) -> PersonLabel:
     """The label that :func:`person_facts` tells; a ValueError, TypeError or KeyError where they are none."""
+    if "window" not in facts:  # written by 0.2.0, where the budget held at every access
+        older = {"realised": facts["quality_loss"], "worst_window": facts["worst_loss"], "window": 1, "cap": None}
+        facts = {**facts, **older}
+        facts["intervals"] = {**facts["intervals"], "realised": facts["intervals"]["quality_loss"]}
     intervals = facts["intervals"]
     given: dict[str, Any] = {name: estimate_from(facts[name], intervals[name]) for name in ESTIMATES}
     given |= {name: str(facts[name]) if name.endswith("unit") else float(facts[name]) for name in EXACT}
@@ -177,7 +197,9 @@ def label_from(facts: Mapping[str, Any]) -> PersonLabel:
         )
         for place in facts["places"]
     )
-    return PersonLabel(places, **given, accesses=int(facts["accesses"]), walks=int(facts["walks"]))
+    given |= {name: int(facts[name]) for name in ("accesses", "walks", "window")}
+    given["cap"] = None if facts["cap"] is None else float(facts["cap"])
+    return PersonLabel(places, **given)
 
 
 def naming_from(facts: Mapping[str, Any], place: int) -> Naming:

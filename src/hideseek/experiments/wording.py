@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 from hideseek.adversary.label import ROUNDING, Label
 from hideseek.experiments.report import Table
 from hideseek.metrics.metric import Metric
 from hideseek.metrics.sensitive_places import weights_of
+from hideseek.model.belief_chain import BeliefChain
 from hideseek.model.regions import Regions
 from hideseek.planning.simulation import Foresight
 from hideseek.playbook.playbook import Measure
 from hideseek.util.choices import Outlook
 from hideseek.util.display import bracketed
 from hideseek.util.estimates import Estimate
+from hideseek.util.time_steps import checked_step
 from hideseek.util.units import ROOT, amount, is_square, shown, unit_words
 
 
@@ -32,6 +35,28 @@ def named(metric: Metric | Measure) -> str:
 def exactly_named(metric: Metric | Measure) -> str:
     """A metric with the unit of its exact numbers, for machines."""
     return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
+
+
+def over_words(window: int, every: int, step: str) -> str:
+    """How long a window of so many accesses is.
+
+    >>> over_words(288, 1, "0 days 00:05:00"), over_words(18, 1, "5min"), over_words(7, 2, "1h")
+    ('1 day', '1.5 hours', '14 hours')
+    """
+    hours = window * every * checked_step(step, "over_words") / timedelta(hours=1)
+    number, unit = (hours / 24, "day") if hours >= 24 else (hours, "hour") if hours >= 1 else (60 * hours, "minute")
+    return f"{number:.3g} {unit}{'s' * (number != 1)}"
+
+
+def budget_words(chain: BeliefChain, step: str, unit: str) -> tuple[str, str]:
+    """Which budget it is, and what it promises."""
+    budget = amount(chain.budget, unit)
+    if chain.window == 1:
+        return "budget per access", f"{budget}, kept after every full history"
+    over = over_words(chain.window, chain.every, step)
+    most = amount((2 - 1 / chain.window) * chain.budget, unit)
+    cap = "" if chain.cap is None else f"; at most {chain.cap:g} budgets at an access"
+    return f"budget over {over}", f"{budget} on average, and over any {over} at most {most}, after every history{cap}"
 
 
 def sensitive_words(metric: Metric, regions: Regions | None) -> str:

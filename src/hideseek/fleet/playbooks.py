@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from hideseek.model.markov import MarkovProfile
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.plan_file import content_of
 from hideseek.planning.training import plan
-from hideseek.playbook.playbook import Playbook
-from hideseek.util.arrays import FloatArray, IntArray
+from hideseek.playbook.playbook import Playbook, tables_at
+from hideseek.util.arrays import IntArray
 from hideseek.util.estimates import Estimate
 from hideseek.util.time_steps import checked_step
 from hideseek.util.units import metres_beside
@@ -35,12 +36,10 @@ def planned(profile: MarkovProfile, privacy: Metric, quality: Metric, budget: fl
 
 def attacked(playbook: Playbook) -> tuple[dict[str, float | int], tuple[Naming, ...]]:
     """The columns of a row that a playbook fills, and how often an adversary names each place."""
-
-    def choose(belief: FloatArray) -> FloatArray:
-        return playbook.play(belief).by_state
-
-    run = follow_beliefs(playbook, choose, accesses=ACCESSES, walks=WALKS)
-    gaps = follow_beliefs(playbook, choose, accesses=ACCESSES, walks=GAP_WALKS, waits=random_waits(playbook.step))
+    choose, log = partial(tables_at, playbook), playbook.follows_log
+    run = follow_beliefs(playbook, choose, accesses=ACCESSES, walks=WALKS, log=log)
+    waits = random_waits(playbook.step)
+    gaps = follow_beliefs(playbook, choose, accesses=ACCESSES, walks=GAP_WALKS, waits=waits, log=log)
     estimates = {
         "filter": run.filter,
         "smoother": run.smoother,

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from hideseek.errors import broken_rule
@@ -84,7 +83,8 @@ class Policy(Protocol):
     """A mechanism that adapts to what it has exposed before, one release per step.
 
     What it does next is a function of its releases so far, which are public: the adversary follows its state as well as
-    the mechanism does. States are arrays with one row for every sequence of releases that is followed.
+    the mechanism does. A state is that of all sequences of releases
+    that are followed: an array with one row for each, or whatever the policy's own functions take.
     """
 
     @property
@@ -92,14 +92,14 @@ class Policy(Protocol):
         """How many places it may release."""
         ...
 
-    def start(self, sequences: int) -> npt.NDArray[Any]:
+    def start(self, sequences: int) -> Any:
         """The state of as many sequences before anything is exposed."""
         ...
 
-    def tables(self, state: npt.NDArray[Any]) -> tuple[FloatArray, IntArray]:
+    def tables(self, state: Any) -> tuple[FloatArray, IntArray]:
         """The tables [kind, place, release] in use now, and which of them each sequence uses."""
         ...
 
-    def after(self, state: npt.NDArray[Any], exposed: IntArray) -> npt.NDArray[Any]:
+    def after(self, state: Any, exposed: IntArray) -> Any:
         """The state of each sequence once this was exposed."""
         ...

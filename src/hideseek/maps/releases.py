@@ -10,9 +10,10 @@ from hideseek.adversary.guesses import best_of
 from hideseek.codebook.codebook import Codebook
 from hideseek.model.belief_chain import BeliefChain
 from hideseek.model.scenario import Scenario
+from hideseek.model.steering import Standing
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
-from hideseek.planning.player import Player
+from hideseek.planning.player import chosen_by
 from hideseek.playbook.playbook import Playbook
 from hideseek.util.arrays import FloatArray, IntArray, encoded, summed
 
@@ -54,17 +55,14 @@ def of_codebook(codebook: Codebook) -> Releases:
 
 def of_plan(game: BeliefGame, planner: Planner | None) -> Releases:
     """The first access, when nothing was released before: by the planner, or by the game's optimum without one."""
-    if planner is None:
-        table = game.ceiling.mechanism.table
-    else:
-        played = Player(game, planner).play(game.start)
-        table = game.ceiling.mechanism.table if played is None else played.table
+    first = Standing.first(game)
+    table = game.ceiling.mechanism.table if planner is None else chosen_by(game, planner)(first)[0]
     return at_first(game, game.scenario, np.asarray(table, dtype=np.float64))
 
 
 def of_playbook(playbook: Playbook) -> Releases:
     """The first access, when nothing was released before."""
-    return at_first(playbook, playbook.scenario, playbook.play(playbook.start).by_state)
+    return at_first(playbook, playbook.scenario, playbook.play(Standing.first(playbook)).by_state)
 
 
 def at_first(chain: BeliefChain, scenario: Scenario, table: FloatArray) -> Releases:

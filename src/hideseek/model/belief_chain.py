@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hideseek.errors import broken_rule
+from hideseek.model.account import Account
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import distribution, shaped, whole_number
@@ -32,8 +33,9 @@ class BeliefChain:
     ``states`` [state, known offset] are the places that the mechanism looks at, ``start`` their long-run distribution,
     which is what is believed before the first access. ``error`` E[guess, state], ``cost`` D[state, release] and
     ``moves`` [state, state at the next access] do not depend on the belief. Between accesses only the last places in a
-    row matter: ``wait`` moves these by one step. The next access is ``every`` so many steps or later, and ``budget`` is
-    the largest expected loss of an access.
+    row matter: ``wait`` moves these by one step. The next access is ``every`` so many steps or later. An access may
+    lose the ``budget`` on average, over a ``window`` of so many accesses and no more than ``cap`` budgets: see
+    :class:`hideseek.model.account.Account`.
     """
 
     budget: float
@@ -45,6 +47,13 @@ class BeliefChain:
     moves: FloatArray
     wait: FloatArray
     row: int  # how many of the known places are the current one and those right before it
+    window: int = 1
+    cap: float | None = None
+
+    @property
+    def account(self) -> Account:
+        """The account of the budget."""
+        return Account(self.budget, self.window, self.cap)
 
     def belief(self, belief: npt.ArrayLike, owner: str = "") -> FloatArray:
         """A distribution over the states, checked."""
@@ -130,6 +139,13 @@ class BeliefChain:
     def kept(self, privacy: float) -> float:
         """The share of the ceiling that this much privacy is; all of a ceiling of 0 is kept."""
         return privacy / self.most if self.most else 1.0
+
+
+def moves_over(chain: BeliefChain, steps: int) -> FloatArray:
+    """The probabilities of the state so many steps after an access, [state, state]."""
+    if steps == chain.every:
+        return chain.moves
+    return np.array([chain.later(state, steps=steps) for state in np.eye(len(chain.states))])
 
 
 def waited(belief: FloatArray, move: FloatArray, steps: int) -> FloatArray:

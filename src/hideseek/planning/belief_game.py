@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +20,7 @@ from hideseek.game.budget import budget_through_time
 from hideseek.game.game import Game
 from hideseek.metrics.metric import Metric
 from hideseek.metrics.named import MetricLike, as_metric
+from hideseek.model.account import checked_cap, window_of
 from hideseek.model.belief_chain import BeliefChain, in_a_row
 from hideseek.model.markov import MarkovProfile, state_index
 from hideseek.model.profile import Profile
@@ -29,6 +31,7 @@ from hideseek.solvers.solution import Solution
 from hideseek.util.arrays import FloatArray, IntArray, encoded, frozen
 from hideseek.util.boundary import checked
 from hideseek.util.checks import numbered, shaped
+from hideseek.util.choices import ACCESS
 from hideseek.util.display import html_table
 from hideseek.util.limits import refuse_if_too_large
 from hideseek.util.on_map import OnMap
@@ -54,6 +57,8 @@ class BeliefGame(BeliefChain, OnMap):
         privacy: MetricLike,
         quality: MetricLike,
         budget: float | str,
+        over: str | timedelta = ACCESS,
+        cap: float | None = None,
     ) -> BeliefGame:
         """The game of a scenario, played access after access with one release at each.
 
@@ -68,6 +73,11 @@ class BeliefGame(BeliefChain, OnMap):
             The metrics of the adversary's error and of the quality loss.
         budget
             The largest expected loss per access, given every release so far: in the unit of ``quality``, or as "500m".
+        over
+            Over how long the budget holds on average: "access" (it holds at every one), or a length of time such as
+            "1 day", whose accesses' worth can be saved up (:class:`hideseek.model.account.Account`).
+        cap
+            The most budgets that an access may lose, over a longer window; by default all that was saved.
 
         Raises
         ------
@@ -92,7 +102,8 @@ class BeliefGame(BeliefChain, OnMap):
         if d_q.looks_back:
             rule = "a metric of the place and its release"
             raise broken_rule("quality", owner, rule, "one that looks at earlier ones")
-        return with_matrices(profile, scenario, d_p, d_q, budget)
+        window = window_of(over, profile.step, scenario.every, owner)
+        return with_matrices(profile, scenario, d_p, d_q, budget, window, checked_cap(cap, window, owner))
 
     def index(self, vectors: IntArray) -> IntArray:
         """Which state each vector of known places is."""
@@ -145,6 +156,8 @@ class BeliefGame(BeliefChain, OnMap):
         Numbers count in single precision: the last digits of a double depend on the machine that computed it.
         """
         digest = hashlib.sha256(f"{self.scenario.every} {self.budget!r}".encode())
+        if self.window > 1:  # else as in 0.1.0
+            digest.update(f" {self.window} {self.cap!r}".encode())
         for array in (self.states, self.start, self.error, self.cost, self.moves):
             with np.errstate(over="ignore"):
                 digest.update(str(array.shape).encode() + np.ascontiguousarray(array, np.float32).tobytes())
@@ -164,11 +177,17 @@ class BeliefGame(BeliefChain, OnMap):
             "privacy": self.privacy.name,
             "quality": self.quality.name,
             "budget": amount(self.budget, self.quality.unit),
-        }
+        } | ({"window": f"{self.window} accesses"} if self.window > 1 else {})
 
 
 def with_matrices(
-    profile: MarkovProfile, scenario: Scenario, privacy: Metric, quality: Metric, words: float | str
+    profile: MarkovProfile,
+    scenario: Scenario,
+    privacy: Metric,
+    quality: Metric,
+    words: float | str,
+    window: int,
+    cap: float | None,
 ) -> BeliefGame:
     """The game with its states, their distribution, E, D and the moves; refuse a budget that some state exceeds."""
     budget = budget_through_time(words, profile, scenario, privacy, quality, "BeliefGame")
@@ -179,6 +198,9 @@ def with_matrices(
         most = f"{least_words(least, quality.unit)}, the least loss at the place where that is largest"
         rule = f"at least {most}, as it may be all that is believed"
         raise BudgetError.breaking("budget", "BeliefGame", rule, budget, least=least)
+    if window > 1 and not budget > 0:
+        rule = "a number > 0 where it holds over a window, as nothing can be saved up of nothing"
+        raise broken_rule("budget", "BeliefGame", rule, budget)
     what = f"The moves between {len(base.inputs)} states"
     refuse_if_too_large(3 * 8 * len(base.inputs) ** 2, what, parameter="scenario")
     moves = transported(profile, base.inputs, tuple(scenario.known), scenario.every)
@@ -189,7 +211,7 @@ def with_matrices(
     return BeliefGame(
         profile=profile, scenario=scenario, privacy=privacy, quality=quality, budget=budget, every=scenario.every,
         states=base.inputs, start=base.mass, error=error, cost=frozen(cost), moves=frozen(moves), wait=frozen(wait),
-        row=row,
+        row=row, window=window, cap=cap,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ the file and nothing else; files of hideseek 0.1.0 hold none, and the bound of t
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Annotated
 
 import msgspec
@@ -22,13 +23,16 @@ from hideseek.storage.documents import (
     PLACE,
     Amount,
     MetricDocument,
+    OverDocument,
     ScenarioDocument,
     StepLength,
     metric_document,
     metric_from,
+    over_document,
     read_regions,
     scenario_document,
     scenario_from,
+    steering_from,
     tabulated,
 )
 from hideseek.storage.profile_file import chain_from
@@ -44,7 +48,7 @@ LARGEST_SEED = 2**63 - 1
 SUM = 1e-9  # how far from 1 the sum of a distribution may be
 
 
-class _Document(msgspec.Struct, forbid_unknown_fields=True):
+class _Document(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     hideseek_plan: Count
     sha256: Checksum
     step: StepLength
@@ -58,10 +62,15 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     mode: Mode
     discount: Annotated[float, msgspec.Meta(ge=0, le=1)]
     seed: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_SEED)]
+    over: OverDocument | None = None
 
 
-PLAN = FileKind("plan", 2, _Document, PlanError)
-WITHOUT_PROOF = 1  # the version of hideseek 0.1.0
+WITHOUT_PROOF, AT_EVERY_ACCESS, OVER_A_WINDOW = (
+    1,
+    2,
+    3,
+)  # versions: that of hideseek 0.1.0, and by when the budget holds
+PLAN = FileKind("plan", OVER_A_WINDOW, _Document, PlanError)
 
 
 @checked
@@ -136,8 +145,9 @@ def content_of(game: BeliefGame, planner: Planner) -> bytes:
         metric_document(tabulated(metric, role, scenario, profile.places, owner), profile.regions, owner)
         for metric, role in ((game.privacy, "privacy"), (game.quality, "quality"))
     )
+    version = WITHOUT_PROOF if planner.proof is None else AT_EVERY_ACCESS
     document = _Document(
-        hideseek_plan=WITHOUT_PROOF if planner.proof is None else PLAN.version,
+        hideseek_plan=version if planner.steering is None else OVER_A_WINDOW,
         sha256=BLANK,
         step=profile.step,
         regions=None if profile.regions is None else regions_document(profile.regions),
@@ -150,6 +160,7 @@ def content_of(game: BeliefGame, planner: Planner) -> bytes:
         mode=planner.mode,
         discount=planner.discount,
         seed=planner.seed,
+        over=over_document(game, planner.steering),
     )
     tensors = {"states": profile.states.astype(np.uint32), "transition": profile.transition, "cuts": planner.cuts}
     if planner.proof is not None:
@@ -176,7 +187,12 @@ def plan_from(content: memoryview) -> tuple[BeliefGame, Planner]:
         metric_from(recipe, profile.regions, profile.places) for recipe in (document.privacy, document.quality)
     )
     game = BeliefGame.of(profile, privacy=privacy, quality=quality, budget=document.budget, scenario=scenario)
-    proof = None if document.hideseek_plan == WITHOUT_PROOF else proof_from(file, *map(len, (game.error, game.cost.T)))
+    if (document.over is None) != (document.hideseek_plan < OVER_A_WINDOW):
+        raise PlanError("Its version is not that of its kind of budget.")
+    if document.over is not None:
+        game = replace(game, window=document.over.window, cap=document.over.cap)
+    without = document.hideseek_plan == WITHOUT_PROOF or (document.over is not None and not len(cuts))
+    proof = None if without else proof_from(file, *map(len, (game.error, game.cost.T)))
     file.end()
     secondary, plain = (document.outlook is one for one in (Outlook.SECONDARY, Outlook.PLAIN))
     if (document.discount == 1) != secondary or (secondary and document.mode is not Mode.LEXICOGRAPHIC):
@@ -191,6 +207,7 @@ def plan_from(content: memoryview) -> tuple[BeliefGame, Planner]:
         bound=game.ceiling.bound,
         sha256=document.game,
         seed=document.seed,
+        steering=steering_from(document.over),
     ).checked(game)
     if proof is None:
         return game, planner

@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from hideseek.errors import PlanError, broken_rule
+from hideseek.model.steering import Steering
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.solvers.belief_program import ROUNDING
 from hideseek.util.arrays import FloatArray
@@ -95,6 +96,9 @@ class Planner:
     budget given every release so far: by the cuts, or the ceiling. A codebook keeps its budget only given what it
     remembers, so this bound does not hold for one; the ceiling does. ``proof`` is how the bound follows, where that is
     not by the ceiling: the cuts that choose are fewer. A planner belongs to one game, the one with this ``sha256``.
+
+    Where the budget holds over a window, ``steering`` chooses, all cuts are made at one price of loss, and ``bound`` is
+    what no mechanism exceeds that keeps the budget on average.
     """
 
     outlook: Outlook
@@ -105,6 +109,7 @@ class Planner:
     sha256: str
     seed: int = 0
     proof: Proof | None = None
+    steering: Steering | None = None
 
     def value(self, belief: FloatArray | Sequence[float]) -> float:
         """A bound on what the future is worth from an access on at which this is believed; 0 without a future.
@@ -158,7 +163,7 @@ class Planner:
             "discount": f"{self.discount:g}",
             "cuts": len(self.cuts),
             "bound": f"{self.bound:.6g}",
-        }
+        } | ({} if self.steering is None else {"price": f"{self.steering.price:.6g}"})
 
 
 def for_ever(cut: FloatArray, game: BeliefGame, discount: float) -> FloatArray:

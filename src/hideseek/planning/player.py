@@ -8,8 +8,10 @@ from hideseek.errors import SolverError
 from hideseek.game.alternatives import Alternatives
 from hideseek.game.game import Game
 from hideseek.model.belief import updated
+from hideseek.model.exposed_walks import Choose, at_beliefs
 from hideseek.model.profile import drawn
 from hideseek.model.revealing import quieter
+from hideseek.model.steering import steered
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.solvers.belief_program import BeliefProgram, Play
@@ -31,6 +33,22 @@ UNLIKELY = 1e-6  # releases of this probability are not looked at ahead
 def seconds_of(accesses: int, states: int) -> float:
     """How long it takes at least to play so many accesses, roughly."""
     return PLAY * accesses * (states / 25) ** 3
+
+
+def chosen_by(game: BeliefGame, planner: Planner) -> Choose:
+    """The tables that a planner has at what is public: by its steering, or at the belief alone."""
+    steering = planner.checked(game).steering
+    if steering is not None:
+        return lambda standing: steered(game, steering, standing)
+    player = Player(game, planner)
+
+    def at(belief: FloatArray) -> FloatArray:
+        found = player.play(belief)
+        if found is None:
+            raise SolverError("No table was found at a belief without a floor.")
+        return found.table
+
+    return at_beliefs(at)
 
 
 class Player:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 from scipy import sparse
@@ -15,11 +16,12 @@ from hideseek.model.scenario import Scenario
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner, Proof, for_ever
 from hideseek.planning.player import ROUGH, Player
-from hideseek.solvers.belief_program import Play
+from hideseek.planning.steering_training import trained_steering
+from hideseek.solvers.belief_program import Play, Terms
 from hideseek.util.arrays import FloatArray, frozen
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar, whole_number
-from hideseek.util.choices import Against, Mode, Outlook
+from hideseek.util.choices import ACCESS, Against, Mode, Outlook
 from hideseek.util.progress import Advance
 
 DISCOUNT = 0.9
@@ -37,7 +39,9 @@ def plan(
     privacy: MetricLike | None = None,
     quality: MetricLike | None = None,
     budget: float | str | None = None,
-    against: Against | str = Against.FILTER,
+    over: str | timedelta | None = None,
+    cap: float | None = None,
+    against: Against | str | None = None,
     lag: int | None = None,
     outlook: Outlook | str = Outlook.FAR_SIGHTED,
     mode: Mode | str = Mode.TRADE_OFF,
@@ -50,14 +54,15 @@ def plan(
 
     Parameters
     ----------
-    game, scenario, privacy, quality, budget
+    game, scenario, privacy, quality, budget, over, cap
         A :class:`BeliefGame`; or a profile and what makes a game of it, see :meth:`BeliefGame.of`.
     against, lag
         Which adversary: "filter" guesses a place at its access; "smoother" when so many steps (by default one) have
-        passed, with the releases since. The scenario is then :meth:`Scenario.read_later`.
+        passed, with the releases since (:meth:`Scenario.read_later`). Where the budget holds over a window, "log"
+        guesses when all has been released, and "both", the default then, at the access and later again.
     outlook, mode
         How far the planner looks, where the secondary outlook is lexicographic and has no discount; and whether it may
-        give up current privacy for more of it later.
+        give up current privacy for more of it later. Neither is for a budget over a window.
     discount, walks, seed, progress
         How much an access counts, >= 0 and < 1, where the one before counts 1; how many walks to train on at most.
         After every walk, the shares of the ceiling that the last walks reached and that no mechanism exceeds in the
@@ -68,33 +73,58 @@ def plan(
     Planner
         Its cuts, and a bound on the long-run privacy per access of every mechanism.
 
-    Raises
-    ------
-    SizeError
-        If the training would take more than a week.
-
     Examples
     --------
-    >>> from hideseek.metrics import hamming
     >>> from hideseek.model.markov import MarkovProfile
     >>> profile = MarkovProfile.from_matrix([[0.9, 0.1], [0.2, 0.8]])
-    >>> plan(profile, privacy=hamming(), quality=hamming(), budget=0.1, walks=2)
+    >>> plan(profile, privacy="hamming", quality="hamming", budget=0.1, walks=2)
     Planner(outlook=far-sighted, mode=trade-off, discount=0.9, cuts=1, bound=0.1)
     """
-    scenario = scenario_against(one_of(Against, against, "against", "plan"), lag, game, scenario)
-    played = game_of(game, scenario, privacy, quality, budget)
+    asked = None if against is None else one_of(Against, against, "against", "plan")
+    scenario = scenario_against(asked, lag, game, scenario)
+    played = game_of(game, scenario=scenario, privacy=privacy, quality=quality, budget=budget, over=over, cap=cap)
+    adversary = adversary_of(asked, played)
     outlook, mode = one_of(Outlook, outlook, "outlook", "plan"), one_of(Mode, mode, "mode", "plan")
-    if (discount := scalar(discount, "discount", "plan", "a number >= 0 and < 1")) >= 1:
-        raise broken_rule("discount", "plan", "a number >= 0 and < 1", discount)
     walks, seed = whole_number(walks, "walks", "plan"), whole_number(seed, "seed", "plan", least=0)
-    return trained(played, outlook, mode, discount, walks, seed, progress)
+    if played.window > 1:
+        refuse_idle(outlook, mode)
+    planner = trained(played, outlook, mode, checked_discount(discount), walks, seed, progress)
+    steering = None if played.window == 1 else trained_steering(played, adversary, seed, progress)
+    return replace(planner, steering=steering)
+
+
+def checked_discount(discount: float) -> float:
+    """How much an access counts of the one before it."""
+    rule = "a number >= 0 and < 1"
+    number = scalar(discount, "discount", "plan", rule)
+    if number >= 1:
+        raise broken_rule("discount", "plan", rule, number)
+    return number
+
+
+def refuse_idle(outlook: Outlook, mode: Mode) -> None:
+    """Refuse what would change nothing where the budget holds over a window."""
+    for parameter, got, usual in (("outlook", outlook, Outlook.FAR_SIGHTED), ("mode", mode, Mode.TRADE_OFF)):
+        if got is not usual:
+            raise broken_rule(parameter, "plan", "left out where the budget holds over a window", got)
+
+
+def adversary_of(asked: Against | None, game: BeliefGame) -> Against:
+    """The adversary that was asked for, or the default; refused where the kind of budget does not know this one."""
+    windowed = game.window > 1
+    adversary = asked or (Against.BOTH if windowed else Against.FILTER)
+    known = (Against.FILTER, Against.LOG, Against.BOTH) if windowed else (Against.FILTER, Against.SMOOTHER)
+    if adversary not in known:
+        names, kind = " or ".join(f"'{one}'" for one in known), "over a window" if windowed else "at every access"
+        raise broken_rule("against", "plan", f"{names} where the budget holds {kind}", f"'{adversary}'")
+    return adversary
 
 
 def scenario_against(
-    against: Against, lag: int | None, game: BeliefGame | Profile, scenario: Scenario | None
+    against: Against | None, lag: int | None, game: BeliefGame | Profile, scenario: Scenario | None
 ) -> Scenario | None:
     """What is protected: as was given, or against an adversary who guesses every place some steps later."""
-    if against is Against.FILTER:
+    if against is not Against.SMOOTHER:
         if lag is not None:
             raise broken_rule("lag", "plan", "left out, unless against is 'smoother'", lag)
         return scenario
@@ -106,22 +136,26 @@ def scenario_against(
 
 def game_of(
     game: BeliefGame | Profile,
+    *,
     scenario: Scenario | None,
     privacy: MetricLike | None,
     quality: MetricLike | None,
     budget: float | str | None,
+    over: str | timedelta | None,
+    cap: float | None,
 ) -> BeliefGame:
     """The game that was given, or the one that is made of a profile and all the rest."""
-    rest = {"scenario": scenario, "privacy": privacy, "quality": quality, "budget": budget}
+    rest = {"scenario": scenario, "privacy": privacy, "quality": quality, "budget": budget, "over": over, "cap": cap}
     if isinstance(game, BeliefGame):
         for name, value in rest.items():
             if value is not None:
                 raise broken_rule(name, "plan", "left out beside a game, which has its own", type(value).__name__)
         return game
     if privacy is None or quality is None or budget is None:
-        missing = next(name for name, value in rest.items() if name != "scenario" and value is None)
+        missing = next(name for name in ("privacy", "quality", "budget") if rest[name] is None)
         raise broken_rule(missing, "plan", "given with a profile", None)
-    return BeliefGame.of(game, scenario=scenario, privacy=privacy, quality=quality, budget=budget)
+    over = ACCESS if over is None else over
+    return BeliefGame.of(game, scenario=scenario, privacy=privacy, quality=quality, budget=budget, over=over, cap=cap)
 
 
 def trained(
@@ -169,6 +203,10 @@ class _Trainer:
         # cuts are of the trade-off whatever the mode: they bound what any choice can reach
         self.player = Player(game, replace(blank, mode=Mode.TRADE_OFF, cuts=first[None]))
         self.unit = self.player.now.unit
+        if game.window > 1:  # at one price for all beliefs: so the cuts bound what keeps the budget on average
+            for program in (self.player.now, self.player.later):
+                if program is not None:
+                    program.terms = Terms(np.inf, game.ceiling.price)
         self.privacies: list[float] = []
         # of every cut, its price and strategy: the first is that of the ceiling's, played for ever
         self.prices = [game.ceiling.price]
@@ -230,7 +268,7 @@ class _Trainer:
 
     @property
     def bound(self) -> float:
-        """What no mechanism that keeps the budget given every release exceeds in the long run, by all cuts so far."""
+        """What no mechanism that keeps the budget exceeds in the long run, by all cuts so far."""
         if not self.forever:
             return self.blank.bound
         return min(self.blank.bound, (1 - self.blank.discount) * float((self.player.cuts @ self.game.start).min()))

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hideseek.codebook.weights import WORDS, largest_remainder
+from hideseek.errors import BudgetError
 from hideseek.model.belief_chain import BeliefChain
+from hideseek.model.steering import Standing, Steering, steered
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.best_guess import least_errors
 from hideseek.util.mixing import share_to_keep
@@ -30,17 +32,22 @@ class BeliefTable:
     loss: float
 
     @classmethod
-    def of(cls, chain: BeliefChain, belief: FloatArray, columns: list[int], table: FloatArray) -> BeliefTable:
-        """Round a table [state, release] that looks at these columns of the state, and keep it within the budget."""
+    def of(
+        cls, chain: BeliefChain, belief: FloatArray, columns: list[int], table: FloatArray, limit: float | None = None
+    ) -> BeliefTable:
+        """Round a table [state, release] that looks at these columns of the state, and keep it within the limit of an
+        access, by default the budget.
+        """
+        limit = chain.budget if limit is None else limit
         inputs, index, group = grouped(chain, columns)
         likeliest = np.where(group, belief, -1.0).argmax(axis=1)
         cost, exact = group @ (chain.cost * belief[:, None]), table[likeliest]
         weights = largest_remainder(exact)
-        if np.vdot(chain.cost, belief[:, None] * (weights[index] / WORDS)) > chain.budget:  # as the loss is told below
+        if np.vdot(chain.cost, belief[:, None] * (weights[index] / WORDS)) > limit:  # as the loss is told below
             # no weight is off by more than one word, so with this much to spare the rounded table keeps the budget
             spare = float(cost.sum()) / WORDS
             safe = cheapest(cost, exact)
-            share = share_to_keep(np.vdot(cost, exact), np.vdot(cost, safe), chain.budget - spare)
+            share = share_to_keep(np.vdot(cost, exact), np.vdot(cost, safe), limit - spare)
             weights = largest_remainder((1 - share) * exact + share * safe)
         # inputs that the belief rules out get the average of the others, which reveals nothing
         mass = group @ belief
@@ -55,6 +62,25 @@ class BeliefTable:
         """The release that a word below 2^32 draws at these known places."""
         row = next(iter(np.flatnonzero((self.inputs == known).all(axis=1))), -1)
         return int(np.cumsum(self.weights[row]).searchsorted(word, side="right"))
+
+
+def steered_tables(
+    chain: BeliefChain, steering: Steering, standing: Standing, columns: list[int], owner: str
+) -> list[BeliefTable]:
+    """The table of each run where the budget holds over a window, which look at these columns of the state.
+
+    A BudgetError is raised where no release keeps to what the account holds without the columns that are not known.
+    """
+    group = None if len(columns) == chain.states.shape[1] else grouped(chain, columns)[2]
+    tables = steered(chain, steering, standing, group=group)
+    found = []
+    for belief, table, limit in zip(standing.belief, tables, chain.account.limit(standing.saved).tolist(), strict=True):
+        one = BeliefTable.of(chain, belief, columns, table, limit)
+        if one.loss > limit:
+            rule = f"at least {one.loss - limit:.9g} more where a place that counts is not known"
+            raise BudgetError.breaking("budget", owner, rule, chain.budget, least=chain.budget + one.loss - limit)
+        found.append(one)
+    return found
 
 
 def grouped(chain: BeliefChain, columns: Sequence[int]) -> tuple[IntArray, IntArray, BoolArray]:

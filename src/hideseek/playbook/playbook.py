@@ -21,19 +21,23 @@ from hideseek.errors import CodebookError, PlaybookError, broken_rule
 from hideseek.model.belief_chain import BeliefChain, in_a_row
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
-from hideseek.playbook.belief_table import BeliefTable, grouped
+from hideseek.model.steering import Standing, Steering
+from hideseek.playbook.belief_table import BeliefTable, grouped, steered_tables
 from hideseek.playbook.choosing import Chooser
 from hideseek.storage.documents import (
     PLACE,
     Amount,
+    OverDocument,
     ScenarioDocument,
     StepLength,
+    over_document,
     read_regions,
     scenario_document,
     scenario_from,
+    steering_from,
 )
 from hideseek.storage.regions_document import RegionsDocument, regions_document
-from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind
+from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind, Sealed
 from hideseek.util.arrays import FloatArray, IntArray, frozen
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar
@@ -59,7 +63,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unit: Text
 
 
-class _Document(msgspec.Struct, forbid_unknown_fields=True):
+class _Document(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     hideseek_playbook: Count
     sha256: Checksum
     step: StepLength
@@ -70,10 +74,12 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     budget: Amount
     discount: Annotated[float, msgspec.Meta(ge=0, lt=1)]
     price: Amount
+    over: OverDocument | None = None
 
 
 NUMBERS = ("start", "error", "cost", "moves", "wait", "cuts", "attack")
-PLAYBOOK = FileKind("playbook", 1, _Document, PlaybookError)
+AT_EVERY_ACCESS, OVER_A_WINDOW = 1, 2  # versions, by when the budget holds
+PLAYBOOK = FileKind("playbook", OVER_A_WINDOW, _Document, PlaybookError)
 
 
 @checked
@@ -83,7 +89,8 @@ class Playbook(BeliefChain, OnMap):
 
     ``tables`` [table, state, release] are in whole weights, each made for one of the ``anchors`` [table, state]: a
     belief of an adversary who remembers every release. ``cuts`` [cut, state at the next access] and the ``discount``
-    value the future. ``attack`` and ``price`` bound what any mechanism reaches in the long run: the ceiling.
+    value the future. ``attack`` and ``price`` bound what any mechanism reaches in the long run: the ceiling. Where the
+    budget holds over a window, ``steering`` chooses, and there are no tables.
     """
 
     regions: Regions
@@ -97,15 +104,19 @@ class Playbook(BeliefChain, OnMap):
     tables: Table = field(repr=False)
     attack: FloatArray = field(repr=False)
     price: float
+    steering: Steering | None = None
     checksum: str = ""
 
-    def play(self, belief: FloatArray, *, columns: Sequence[int] | None = None, floor: float = 0.0) -> BeliefTable:
-        """The table that a device draws from at a belief.
+    def play(
+        self, belief: Standing | FloatArray, *, columns: Sequence[int] | None = None, floor: float = 0.0
+    ) -> BeliefTable:
+        """The table that a device draws from at what is public.
 
         Parameters
         ----------
-        belief : ``(states,)`` array
-            What an adversary who remembers every release believes.
+        belief : Standing or ``(states,)`` array
+            What an adversary who remembers every release believes; over a window also what is saved, and what is
+            believed of earlier places.
         columns : sequence of int, optional
             The columns of the state that the device knows, by default all.
         floor : float
@@ -122,12 +133,17 @@ class Playbook(BeliefChain, OnMap):
             If no release keeps the budget without the columns that are not known.
         """
         owner, width = "Playbook.play", self.states.shape[1]
-        believed, least = self.belief(belief, owner), scalar(floor, "floor", owner)
+        least = scalar(floor, "floor", owner)
         known = list(range(width)) if columns is None else list(columns)
         if not known or known != sorted(set(known) & set(range(width))):
             raise broken_rule("columns", owner, f"some of the numbers from 0 to {width - 1}, in order", known)
-        group = None if len(known) == width else grouped(self, known)[2]
-        return BeliefTable.of(self, believed, known, self.chooser.choose(believed, group, least))
+        standing = belief if isinstance(belief, Standing) else Standing.at(self.belief(belief, owner))
+        return tables_of(self, standing, known, least)[0]
+
+    @property
+    def follows_log(self) -> bool:
+        """Whether it looks at what is believed of earlier places."""
+        return self.steering is not None and self.steering.log > 0
 
     @cached_property
     def chooser(self) -> Chooser:
@@ -152,7 +168,7 @@ class Playbook(BeliefChain, OnMap):
     def content(self) -> bytes:
         """The file."""
         document = _Document(
-            hideseek_playbook=PLAYBOOK.version,
+            hideseek_playbook=AT_EVERY_ACCESS if self.steering is None else OVER_A_WINDOW,
             sha256=BLANK,
             step=self.step,
             regions=regions_document(self.regions),
@@ -162,14 +178,16 @@ class Playbook(BeliefChain, OnMap):
             budget=self.budget,
             discount=self.discount,
             price=self.price,
+            over=over_document(self, self.steering),
         )
         place = self.tables.releases.dtype
         tensors = {
             **{name: getattr(self, name) for name in NUMBERS},
             "states": self.states.astype(place),
-            "anchors": np.rint(self.anchors * SHARES).astype(np.uint16),
-            **{f"tables.{name}": getattr(self.tables, name) for name in ("start", "releases", "weights")},
         }
+        if self.steering is None:
+            tensors["anchors"] = np.rint(self.anchors * SHARES).astype(np.uint16)
+            tensors |= {f"tables.{name}": getattr(self.tables, name) for name in ("start", "releases", "weights")}
         return PLAYBOOK.sealed(document, tensors)
 
     @property
@@ -229,7 +247,24 @@ class Playbook(BeliefChain, OnMap):
             "privacy": self.privacy.name,
             "quality": self.quality.name,
             "budget": amount(self.budget, self.quality.unit),
-        }
+        } | ({} if self.steering is None else {"window": f"{self.window} accesses"})
+
+
+def tables_at(playbook: Playbook, standing: Standing) -> FloatArray:
+    """The tables [run, state, release] that devices draw from, which know the whole state."""
+    whole = list(range(playbook.states.shape[1]))
+    return np.array([one.by_state for one in tables_of(playbook, standing, whole, 0.0)])
+
+
+def tables_of(playbook: Playbook, standing: Standing, known: list[int], floor: float) -> list[BeliefTable]:
+    """The table of each run, in whole weights, that looks at these columns of the state."""
+    if playbook.steering is not None:
+        return steered_tables(playbook, playbook.steering, standing, known, "Playbook.play")
+    group = None if len(known) == playbook.states.shape[1] else grouped(playbook, known)[2]
+    return [
+        BeliefTable.of(playbook, belief, known, playbook.chooser.choose(belief, group, floor))
+        for belief in standing.belief
+    ]
 
 
 def playbook_from(content: memoryview) -> Playbook:
@@ -243,21 +278,15 @@ def playbook_from(content: memoryview) -> Playbook:
         raise PlaybookError("Its scenario is none that releases the current place, access after access.")
     numbers = {name: file.take(name, "F64", ndim=1 if name == "start" else 2) for name in NUMBERS}
     states: IntArray = file.take("states", *PLACE, ndim=2).astype(np.int64)
-    anchors = file.take("anchors", "U16", ndim=2) / SHARES
     count, places = len(states), len(regions)
+    at_every_access = document.hideseek_playbook == AT_EVERY_ACCESS
+    if at_every_access != (document.over is None):
+        raise PlaybookError("Its version is not that of its kind of budget.")
+    anchors = file.take("anchors", "U16", ndim=2) / SHARES if at_every_access else np.zeros((0, count))
     rows = max(len(numbers["error"]), len(numbers["cuts"]))
     if anchors.size * places > NUMBERS_OF_TABLES or rows * places > NUMBERS_OF_ROWS:
         raise PlaybookError("Its tables, guesses or cuts are too many for a device.")
-    try:
-        tables = Table(
-            places,
-            codes=np.arange(len(anchors) * count, dtype=np.uint64),
-            start=file.take("tables.start", "U32"),
-            releases=file.take("tables.releases", *PLACE),
-            weights=file.take("tables.weights", "U32"),
-        ).checked()
-    except CodebookError as error:
-        raise PlaybookError(str(error)) from None
+    tables = tables_in(file, places, len(anchors) * count) if at_every_access else no_tables(places)
     file.end()
     book = Playbook(
         regions=regions,
@@ -268,6 +297,9 @@ def playbook_from(content: memoryview) -> Playbook:
         budget=document.budget,
         discount=document.discount,
         price=document.price,
+        window=1 if document.over is None else document.over.window,
+        cap=None if document.over is None else document.over.cap,
+        steering=steering_from(document.over),
         every=scenario.every,
         row=in_a_row(scenario.known),
         states=frozen(states),
@@ -278,6 +310,25 @@ def playbook_from(content: memoryview) -> Playbook:
     )
     check_shapes(book, places)
     return book
+
+
+def tables_in(file: Sealed[_Document], places: int, rows: int) -> Table:
+    """The tables in a file, as one with so many rows."""
+    try:
+        return Table(
+            places,
+            codes=np.arange(rows, dtype=np.uint64),
+            start=file.take("tables.start", "U32"),
+            releases=file.take("tables.releases", *PLACE),
+            weights=file.take("tables.weights", "U32"),
+        ).checked()
+    except CodebookError as error:
+        raise PlaybookError(str(error)) from None
+
+
+def no_tables(places: int) -> Table:
+    """What a playbook holds whose budget holds over a window."""
+    return Table.from_distributions(places, np.zeros((0, 1), np.int64), np.zeros((0, places)))
 
 
 def check_shapes(book: Playbook, places: int) -> None:
@@ -303,7 +354,8 @@ def check_shapes(book: Playbook, places: int) -> None:
         fits = len(shape) == array.ndim and all(
             own in (None, size) for own, size in zip(shape, array.shape, strict=True)
         )
-        if not fits or not np.isfinite(array).all() or not (array.size or name == "cuts"):
+        may_be_empty = name == "cuts" or (name == "anchors" and book.steering is not None)
+        if not fits or not np.isfinite(array).all() or not (array.size or may_be_empty):
             raise PlaybookError(f"Its {name} have another shape, or a number that is not finite.")
     for name in ("start", "moves", "wait", "attack"):
         array = getattr(book, name)

@@ -2,18 +2,21 @@
 
 Variables are the joint distribution x[i, o] = b[i] f(o|i), so that only right-hand sides depend on the belief b:
 
-    max  now sum_o y[o] + later sum_o t[o]     subject to   sum_o x[i, o] = b[i],   sum_{i,o} D[i, o] x[i, o] <= Q,
+    max  now sum_o y[o] + later sum_o t[o] + price (Q - l)
+         sum_o x[i, o] = b[i],   sum_{i,o} D[i, o] x[i, o] <= l <= limit,
          y[o] <= sum_i E[g, i] x[i, o],   t[o] <= sum_i F[j, i] x[i, o],   sum_o y[o] >= least
 
 E[g, i] is the error of a guess g at i, D[i, o] the loss of a release, and the F[j] are cuts: linear functions of the
-joint distribution of a release, each of them an upper bound on the worth of the future. So the basis that was optimal
-for one belief is dual feasible for the next, and HiGHS goes on from there; rows (guesses and cuts) and columns come as
-they are needed, and rows that have long not mattered go. What comes back is judged by the belief, the table and the
-multipliers alone: for any attack h, mixture m of cuts, price p >= 0 and need n >= 0 no table is worth more at any
-belief than
+joint distribution of a release, each of them an upper bound on the worth of the future. Without a price the limit is
+the budget Q of every access; at a price, what an access does not lose of Q is paid for, and any limit will do. So the
+basis that was optimal for one belief is dual feasible for the next, and HiGHS goes on from there; rows (guesses and
+cuts) and columns come as they are needed, and rows that have long not mattered go. What comes back is judged by the
+belief, the table and the multipliers alone: for any attack h, mixture m of cuts, p >= price and need n >= 0 no table is
+worth more at any belief than
 
     sum_i b[i] c[i] - n least   with
-    c[i] = p Q + max_o ( (now + n) sum_g h(g|o) E[g, i] + later sum_j m(j|o) F[j, i] - p D[i, o] )
+    c[i] = price Q + (p - price) limit
+           + max_o ( (now + n) sum_g h(g|o) E[g, i] + later sum_j m(j|o) F[j, i] - p D[i, o] )
 """
 
 from __future__ import annotations
@@ -63,6 +66,14 @@ class Play:
     strategy: FloatArray
 
 
+@dataclass(frozen=True)
+class Terms:
+    """The most that an access may lose on average, and the price of a unit of loss."""
+
+    limit: float
+    price: float = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Kept:
     """Where a program stood, and how many columns, rows and cuts it had."""
@@ -76,7 +87,7 @@ class Kept:
 class BeliefProgram(GrowingProgram):
     """A program over ``error`` E[g, i], ``cost`` D[i, o] and ``budget`` Q that is solved for one belief after another.
 
-    ``now`` and ``later`` weigh the privacy of now and the future.
+    ``now`` and ``later`` weigh the privacy of now and the future. The ``terms`` may change from play to play.
 
     >>> program = BeliefProgram(1 - np.eye(2), 1 - np.eye(2), budget=0.1)
     >>> [round(program.play(np.array(belief)).privacy, 6) for belief in ([0.5, 0.5], [0.98, 0.02])]
@@ -90,21 +101,23 @@ class BeliefProgram(GrowingProgram):
         self.error, self.cost, self.budget, self.now, self.later = error, cost, budget, now, later
         self.middle = np.zeros(self.inputs)  # of the cuts: what they have in common is a constant of the program
         self.cuts = np.zeros((0, self.inputs))
+        self.terms = Terms(budget)
         self.unit, self.loss_unit = float(error.mean()) or 1.0, budget or float(cost.mean()) or 1.0
         self.kept: Kept | None = None
         self._begin()
 
     def _begin(self) -> None:
-        """Fixed rows: the inputs, the budget, the least privacy of now. Fixed columns: y[o], t[o]."""
+        """Fixed rows: the inputs, the loss, the least privacy of now. Fixed columns: y[o], t[o], the loss."""
         # neither pays where a program is solved again after a small change; its numbers are near 1 as they are
         for option, value in (("presolve", "off"), ("simplex_scale_strategy", 0)):
             self.highs.setOptionValue(option, value)
         count, height, infinity = self.inputs + 2, self.releases, highspy.kHighsInf
-        free = np.full(2 * height, infinity)
-        objective = -np.r_[np.full(height, self.now), np.full(height, self.later)]
-        limit = free if self.later else np.r_[free[:height], np.zeros(height)]
+        free = np.full(2 * height + 1, infinity)
+        objective = -np.r_[np.full(height, self.now), np.full(height, self.later), 0.0]
+        limit = free if self.later else np.r_[free[:height], np.zeros(height), infinity]
         least = (np.arange(height), np.full(height, count - 1), np.ones(height))
-        self.begin(np.full(count, -infinity), np.full(count, infinity), objective, limit, [least])
+        loss = (np.array([2 * height]), np.array([self.inputs]), np.array([-1.0]))
+        self.begin(np.full(count, -infinity), np.full(count, infinity), objective, limit, [least, loss])
         columns, guesses = np.zeros_like(self.has_column), np.zeros_like(self.has_row)
         mark_first(columns, guesses, self.cost, self.error)
         self.add_columns(columns)
@@ -137,7 +150,7 @@ class BeliefProgram(GrowingProgram):
         return np.where(g < len(self.error), o, o + self.releases)
 
     def column(self, i: IntArray, o: IntArray) -> tuple[Triples, FloatArray]:
-        """The mass of the input, and the budget."""
+        """The mass of the input, and its loss."""
         at, one = np.arange(len(i)), np.ones(len(i))
         entries = [(at, i, one), (at, np.full(len(i), self.inputs), self.cost[i, o] / self.loss_unit)]
         return entries, np.full(len(i), highspy.kHighsInf)
@@ -194,10 +207,10 @@ class BeliefProgram(GrowingProgram):
         )
 
     def judged(self, table: FloatArray, belief: FloatArray) -> Play:
-        """What a table is worth at a belief, within the budget; nothing is known of others."""
-        cost = belief[:, None] * self.cost
-        if np.vdot(cost, table) > self.budget:
-            table = mixed_into_budget(table, cheapest_releases(cost, table), cost, self.budget)
+        """What a table is worth at a belief, within the limit; nothing is known of others."""
+        cost, limit = belief[:, None] * self.cost, self.terms.limit
+        if np.vdot(cost, table) > limit:
+            table = mixed_into_budget(table, cheapest_releases(cost, table), cost, limit)
         joint = belief[:, None] * table
         future = least_errors(self.cuts, joint).sum() + self.middle @ belief if len(self.cuts) else 0.0
         privacy = least_errors(self.error, joint).sum()
@@ -207,9 +220,12 @@ class BeliefProgram(GrowingProgram):
     def _ask(self, belief: FloatArray, least: float) -> None:
         """Set the sides that know the belief, all scaled by the number of inputs."""
         count, scale = self.inputs, float(self.inputs)
-        sides = np.r_[scale * belief, scale * self.budget / self.loss_unit, highspy.kHighsInf]
+        sides = np.r_[scale * belief, 0.0, highspy.kHighsInf]
         lower = np.r_[sides[:-2], -highspy.kHighsInf, scale * least / self.unit if least > 0 else -highspy.kHighsInf]
         accept(self.highs.changeRowsBounds(count + 2, np.arange(count + 2, dtype=np.int32), lower, sides))
+        loss = self.fixed_columns - 1
+        accept(self.highs.changeColBounds(loss, 0.0, scale * self.terms.limit / self.loss_unit))
+        accept(self.highs.changeColCost(loss, self.terms.price * self.loss_unit / self.unit))
 
     def _grow(self, point: BeliefSolution) -> int:
         """Add the guess and the cut most violated at each release, and the releases that would pay best at an input."""
@@ -231,11 +247,15 @@ class BeliefSolution:
         count, guesses = program.inputs, len(program.error)
         self.joint = np.zeros((count, program.releases))
         self.joint[program.column_at] = np.maximum(value[program.fixed_columns :], 0) / count
-        self.heights = value[: program.fixed_columns].reshape(2, -1) * program.unit / count
+        self.heights = value[: program.fixed_columns - 1].reshape(2, -1) * program.unit / count
         self.answers = best_answers(program, self.joint)
         self.privacy, *future = (float(least.sum()) for _, least in self.answers)
-        self.value = program.now * self.privacy + program.later * sum(future)
-        self.price = float(np.maximum(dual[count], 0)) * program.unit / program.loss_unit
+        terms, loss = program.terms, float(np.vdot(program.cost, self.joint))
+        spared = terms.price * (program.budget - loss)
+        self.value = program.now * self.privacy + program.later * sum(future) + spared
+        self.price = terms.price
+        if np.isfinite(terms.limit):
+            self.price = max(float(dual[count]) * program.unit / program.loss_unit, terms.price)
         need = float(np.maximum(-dual[count + 1], 0))
         weight = np.maximum(dual[program.fixed_rows :], 0)
         self.binding = weight > 0
@@ -243,7 +263,8 @@ class BeliefSolution:
         profit = (program.now + need) * (self.strategy[:, :guesses] @ program.error).T - self.price * program.cost
         if len(program.cuts):
             profit += program.later * (self.strategy[:, guesses:] @ program.cuts).T
-        self.cut = self.price * program.budget + profit.max(axis=1)
+        above = self.price - terms.price
+        self.cut = terms.price * program.budget + (above * terms.limit if above else 0.0) + profit.max(axis=1)
         self.bound = float(self.cut @ belief) - need * least
         self.gain = profit - dual[:count, None] * program.unit
 

@@ -29,6 +29,8 @@ from hideseek.util.arrays import BoolArray, FloatArray, blocks
 from hideseek.util.best_guess import least_errors
 from hideseek.util.sparse import Matrix, dense, inner
 
+BLIND = 1e-12  # by how much more than the prior risk a bound may be, relatively, that rounding made
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate:
@@ -95,7 +97,10 @@ def bounded(problem: Alternatives, claim: Claim, allowed: BoolArray | None) -> C
     with np.errstate(over="ignore", invalid="ignore"):  # the next lines refuse what overflows
         bound = upper_bound(problem, claim, rounding, allowed)
     unseen = nothing_seen(problem)
-    if not bound <= unseen @ [game.prior_risk for game in games]:
+    blind = float(unseen @ [game.prior_risk for game in games])
+    if bound <= blind * (1 + BLIND):
+        bound = min(bound, blind)
+    else:
         releases = claim.table.shape[1]
         claim = replace(
             claim,

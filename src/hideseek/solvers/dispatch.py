@@ -40,6 +40,7 @@ def solve(
     start: Pairs | None = None,
     radius: float | str | None = None,
     hardware: str | None = None,
+    price: float | None = None,
 ) -> Solution:
     """The mechanism that maximises privacy within the budget, certified.
 
@@ -47,22 +48,21 @@ def solve(
     ----------
     game
         One game, or several that one mechanism is for.
-    tolerance, time_limit
-        The optimality gap at which to stop; seconds, after which the round under way is the last.
-    method
-        A :class:`Method` or its name; by default what suits the game.
+    tolerance, time_limit, method
+        The optimality gap at which to stop; seconds, after which the round under way is the last; a :class:`Method` or
+        its name, by default what suits the game.
     progress
-        Called after every round with the bounds so far as text, the rounds, and 0, as their number is not known; see
-        :func:`hideseek.util.progress.bar`.
+        Called after every round with the bounds so far as text, the rounds, and 0, as their number is not known.
     start
-        The ``end`` of a similar game's solution: the guesses that were binding in it. Releases are not taken over, as
-        the first ones are worth more (measured: 9 %) against an adversary who remembers every release.
+        The ``end`` of a similar game's solution: its binding guesses, and no releases, as the first ones are worth 9 %
+        more against an adversary who remembers every release.
     radius
         The most that a release may lose on average given the input, such as "2km". The game is then solved twice:
         ``bound`` is that of all mechanisms, ``within`` that of those that keep to the radius.
     hardware
-        A device of torch such as ``"cuda"``, or ``"cupy"``, for regret matching (``"first order"``). It pays from 500
-        places on for a tolerance of 0.01, and from 2,000 on for 0.001.
+        A device of torch such as ``"cuda"``, or ``"cupy"``, for regret matching; it pays from 500 places on.
+    price
+        Of a unit of loss, instead of a budget; the solution is that of the budget it spends (:meth:`Solution.line`).
 
     Returns
     -------
@@ -71,10 +71,8 @@ def solve(
 
     Raises
     ------
-    ParameterError
-        If an option does not fit the game; BudgetError, if a budget cannot be met.
-    SolverError
-        If no method gives an answer that can be certified.
+    ParameterError, BudgetError, SolverError
+        If an option does not fit the game, a budget cannot be met, or no answer can be certified.
 
     Examples
     --------
@@ -86,9 +84,37 @@ def solve(
     tolerance = scalar(tolerance, "tolerance", "solve", "a number > 0", least=np.finfo(float).tiny)
     limit = None if time_limit is None else scalar(time_limit, "time_limit", "solve")
     method = checked_method(method, radius, hardware)
+    if price is not None:
+        return solve_at_price(game, price, tolerance, method, deadline_in(limit), progress, start, radius)
     if radius is not None:
         return solve_within(game, radius, tolerance, limit, progress, start)
     return Solver(tolerance, method, deadline_in(limit), progress, start, hardware=hardware).solve(game)
+
+
+def solve_at_price(
+    game: Game | Alternatives,
+    price: float,
+    tolerance: float,
+    method: Method,
+    deadline: float,
+    progress: Advance | None,
+    start: Pairs | None,
+    radius: float | str | None,
+) -> Solution:
+    """The best mechanism at a price of loss, as the solution of the game whose budget it spends."""
+    scalar(price, "price", "solve", "a finite number >= 0")
+    problem = as_alternatives(game)
+    if len(problem.games) > 1 or problem.games[0].rows is not None or radius is not None:
+        rule = "given with one game without extra rows, and without a radius"
+        raise broken_rule("price", "solve", rule, price)
+    if method not in (Method.AUTO, Method.DOUBLE_ORACLE):
+        raise broken_rule("price", "solve", "given with the method 'auto' or 'double oracle'", repr(str(method)))
+    oracle = DoubleOracle(problem, start, price=price)
+    certificate, late = oracle.close(tolerance, deadline, progress)
+    optimal = certificate.optimality_gap <= tolerance
+    status = Status.TIME_LIMIT if late else Status.OPTIMAL if optimal else Status.STALLED
+    end = None if late else oracle.end()
+    return finished(oracle.problem.games[0], certificate, status, Method.DOUBLE_ORACLE, oracle.rounds, end)
 
 
 def deadline_in(seconds: float | None) -> float:

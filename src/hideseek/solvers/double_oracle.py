@@ -22,6 +22,7 @@ from hideseek.solvers.growing_program import NO_PAIRS, Pairs, mark_largest
 from hideseek.solvers.restricted_program import RestrictedProgram, RestrictedSolution, gathered
 from hideseek.util.arrays import BoolArray
 from hideseek.util.progress import Advance, tell_bounds
+from hideseek.util.sparse import inner
 
 FORGETTING = 20_000  # possible columns from which on it pays to forget some
 SETTLING = 3  # rounds before anything is forgotten, and rounds in which a guess has not mattered before it is
@@ -33,8 +34,14 @@ PATIENCE = 15  # rounds without progress after which nothing more is forgotten
 class DoubleOracle(RestrictedProgram):
     """A restricted program that is solved for one budget after another, each time from where it stands."""
 
-    def __init__(self, problem: Alternatives, start: Pairs | None = None, allowed: BoolArray | None = None) -> None:
-        super().__init__(problem, start, allowed)
+    def __init__(
+        self,
+        problem: Alternatives,
+        start: Pairs | None = None,
+        allowed: BoolArray | None = None,
+        price: float | None = None,
+    ) -> None:
+        super().__init__(problem, start, allowed, price)
         self.large = self.better is None and self.has_column.size > FORGETTING
         self.first_columns = len(self.column_at[0])
         self.rounds = 0
@@ -71,8 +78,8 @@ class DoubleOracle(RestrictedProgram):
                 return self._certify(best, attack), True
             point = RestrictedSolution(self, solution)
             self.age(point.weight > 0)
-            if point.privacy > lower:
-                lower, best, progressed = point.privacy, point.answer(), self.rounds
+            if point.reached > lower:
+                lower, best, progressed = point.reached, point.answer(), self.rounds
             if point.bound < upper:
                 upper, attack, progressed = point.bound, point.answer(), self.rounds
             tell_bounds(progress, self.rounds, lower, upper)
@@ -97,5 +104,8 @@ class DoubleOracle(RestrictedProgram):
         return Claim(table, tuple(attacks), np.zeros(len(attacks)), self.problem.weights, np.zeros(self.extra))
 
     def _certify(self, best: Claim, attack: Claim) -> Certificate:
-        """Certify the best table and the best attack found."""
+        """Certify the best table and the best attack found; at a price, for the budget that the table spends."""
+        if self.price is not None:
+            game = self.problem.games[0]
+            self.problem = Alternatives((replace(game, budget=max(inner(game.cost, best.table), game.least_loss)),))
         return certify(self.problem, replace(attack, table=best.table), safe=self.safe, allowed=self.allowed)

@@ -51,6 +51,10 @@ class GrowingProgram(ABC):
     def height(self, g: IntArray, o: IntArray) -> IntArray:
         """The fixed column that the row of a guess at a release bounds."""
 
+    def charge(self, i: IntArray, o: IntArray) -> FloatArray:  # noqa: ARG002
+        """What columns cost in the objective: nothing, unless losses have a price."""
+        return np.zeros(len(i))
+
     @abstractmethod
     def column(self, i: IntArray, o: IntArray) -> tuple[Triples, FloatArray]:
         """Entries of new columns in the fixed rows, and what the columns are at most."""
@@ -77,8 +81,7 @@ class GrowingProgram(ABC):
         fixed, limit = self.column(i, o)
         guessed = nonzero(new, self.fixed_rows + row, -self.worth(g[row], i[new]))
         start, index, value = compressed([*fixed, guessed], len(i))
-        zero = np.zeros(len(i))
-        accept(self.highs.addCols(len(i), zero, zero, limit, len(index), start, index, value))
+        accept(self.highs.addCols(len(i), self.charge(i, o), np.zeros(len(i)), limit, len(index), start, index, value))
         self.column_at = with_more(self.column_at, i, o)
         return len(i)
 

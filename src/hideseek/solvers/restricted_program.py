@@ -26,7 +26,7 @@ from hideseek.solvers.growing_program import (
     most_significant,
 )
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
-from hideseek.util.sparse import Matrix, light
+from hideseek.util.sparse import Matrix, inner, light
 
 NEW_GUESSES, NEW_RELEASES = 2, 3  # for every release, and for every input and release, added in a round
 FEW = 2  # guesses that are better than most at an input, on average, where what most have in common is left out
@@ -35,13 +35,19 @@ DENSE = 100_000  # tables with fewer entries than this are cheaper dense
 
 
 class RestrictedProgram(GrowingProgram):
-    """Some columns (i, o) and some rows (g, o) of the games' program."""
+    """Some columns (i, o) and some rows (g, o) of the games' program; at a ``price`` of loss, without budgets."""
 
-    def __init__(self, problem: Alternatives, start: Pairs | None = None, allowed: BoolArray | None = None) -> None:
+    def __init__(
+        self,
+        problem: Alternatives,
+        start: Pairs | None = None,
+        allowed: BoolArray | None = None,
+        price: float | None = None,
+    ) -> None:
         games = problem.games
         error = games[0].error if len(games) == 1 else np.vstack([game.error for game in games])
         super().__init__(len(games[0].cost), len(error), games[0].cost.shape[1])
-        self.problem, self.allowed, self.error = problem, allowed, error
+        self.problem, self.allowed, self.error, self.price = problem, allowed, error, price
         self.several = problem.objective is Objective.MINIMUM
         self.rows = games[0].rows
         self.extra = 0 if self.rows is None else len(self.rows.lower)
@@ -91,7 +97,8 @@ class RestrictedProgram(GrowingProgram):
         """Fixed rows: budgets, row sums, z <= sum_o y[s, o], extra rows. Fixed columns: y[s, o], z."""
         count, infinity = len(self.problem.games), highspy.kHighsInf
         lower = [np.full(count, -infinity), self.scale]
-        upper = [np.array([game.budget for game in self.problem.games]) / self.units, self.scale]
+        budgets = np.array([game.budget for game in self.problem.games])
+        upper = [np.where(self.price is None, budgets / self.units, infinity), self.scale]
         height = count * self.releases
         objective, entries = -np.repeat(self.problem.weights, self.releases), NO_ENTRIES
         if self.several:
@@ -150,6 +157,13 @@ class RestrictedProgram(GrowingProgram):
         """y[s, o], with the game s that a guess belongs to."""
         return self.game_of[g] * self.releases + o
 
+    def charge(self, i: IntArray, o: IntArray) -> FloatArray:
+        """What a column loses, at the price of loss."""
+        if self.price is None:
+            return super().charge(i, o)
+        charge: FloatArray = self.price * self.problem.games[0].cost[i, o] / self.scale[i] / self.unit
+        return charge
+
     def column(self, i: IntArray, o: IntArray) -> tuple[Triples, FloatArray]:
         """Costs, the row sum, extra rows.
 
@@ -198,6 +212,8 @@ class RestrictedSolution:
         self.harmless = np.array(solution.row_value)[program.fixed_rows :] < 0
         self.weighted_attack = gathered(self.weight, at, g, (releases, len(program.error)))
         self.prices = np.maximum(dual[:count], 0) * program.unit / program.units
+        if program.price is not None:
+            self.prices = np.full(count, program.price)
         self.mix = program.problem.weights
         if program.several:
             self.mix = np.maximum(dual[count + inputs : 2 * count + inputs], 0)
@@ -209,13 +225,15 @@ class RestrictedSolution:
         self.profit = (self.weighted_attack @ program.error).T
         for price, game in zip(self.prices, games, strict=True):
             self.profit -= price * game.cost
-        constant = self.prices @ np.array([game.budget for game in games])
+        constant = 0.0 if program.price is not None else self.prices @ np.array([game.budget for game in games])
         if program.rows is not None:
             self.profit -= (program.rows.matrix.T @ self.multipliers).reshape(self.profit.shape)
             ends = np.where(self.multipliers > 0, program.rows.upper, program.rows.lower)
             constant += (self.multipliers * np.where(np.isfinite(ends), ends, 0)).sum()
         self.privacies = np.array([self.errors[own].min(axis=0).sum() for own in program.guesses_of])
         self.privacy = float(self.privacies.min() if program.several else program.problem.weights @ self.privacies)
+        spent = 0.0 if program.price is None else program.price * inner(games[0].cost, self.table)
+        self.reached = self.privacy - spent
         if program.allowed is not None:
             self.profit[~program.allowed] = -np.inf
         self.bound = float(constant + self.profit.max(axis=1).sum())

@@ -12,6 +12,7 @@ from hideseek.game.mechanism import Mechanism
 from hideseek.solvers.certificate import Certificate
 from hideseek.solvers.growing_program import Pairs
 from hideseek.util.arrays import FloatArray
+from hideseek.util.checks import scalar
 from hideseek.util.display import html_table
 from hideseek.util.sparse import Matrix, dense
 from hideseek.util.units import amount, shown, unit_words
@@ -106,6 +107,17 @@ class Solution:
         unit = self._first.units[0]
         reached, most = (f"{shown(one, unit):.4g} {unit_words(unit)}".strip() for one in (self.privacy, self.bound))
         return draw_mechanism(self.mechanism.table, f"Privacy {reached}, of at most {most}", ax)
+
+    def line(self, budget: float) -> float:
+        """What no mechanism within another budget exceeds, by the same attack and price.
+
+        >>> import numpy as np
+        >>> from hideseek import Game, solve
+        >>> game = Game.from_prior([0.5, 0.5], privacy=1 - np.eye(2), quality=1 - np.eye(2), budget=0.1)
+        >>> round(solve(game).line(0.3), 6)
+        0.3
+        """
+        return self.bound + self.price * (scalar(budget, "budget", "Solution.line") - self._first.budget)
 
     @property
     def _first(self) -> Game:

@@ -11,8 +11,11 @@ import numpy as np
 from hideseek import metrics
 from hideseek.errors import broken_rule
 from hideseek.metrics.metric import Metric, over_places
+from hideseek.model.account import LONGEST
+from hideseek.model.belief_chain import BeliefChain
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
+from hideseek.model.steering import Steering
 from hideseek.storage.regions_document import OWNER, RegionsDocument, regions_from
 
 NESTED = 16  # metrics in one another
@@ -22,6 +25,7 @@ KNOWN = "made of hideseek's own metrics, with arguments that they take"
 UNKNOWN = "Others hideseek does not know."
 
 Amount = Annotated[float, msgspec.Meta(ge=0)]
+Positive = Annotated[float, msgspec.Meta(gt=0, le=1e30)]
 Offset = Annotated[int, msgspec.Meta(ge=-(10**6), le=10**6)]
 Several = Annotated[tuple[Offset, ...], msgspec.Meta(max_length=64)]
 StepLength = Annotated[str, msgspec.Meta(max_length=64)]
@@ -59,6 +63,16 @@ ARGUMENTS: dict[str, tuple[type, ...]] = {
 }
 
 
+class OverDocument(msgspec.Struct, forbid_unknown_fields=True):
+    """Over how many accesses a budget holds, the most budgets that one may lose, and how tables are chosen."""
+
+    window: Annotated[int, msgspec.Meta(ge=2, le=LONGEST)]
+    cap: Annotated[float, msgspec.Meta(ge=1)] | None
+    price: Positive
+    nat: Positive
+    log: Annotated[float, msgspec.Meta(ge=0, le=MOST)]
+
+
 class ScenarioDocument(msgspec.Struct, forbid_unknown_fields=True):
     """The offsets of a scenario."""
 
@@ -69,6 +83,18 @@ class ScenarioDocument(msgspec.Struct, forbid_unknown_fields=True):
     known: Several
     causal: bool
     every: Offset
+
+
+def over_document(chain: BeliefChain, steering: Steering | None) -> OverDocument | None:
+    """The window of a budget as plain data; none where it holds at every access."""
+    if steering is None:
+        return None
+    return OverDocument(chain.window, chain.cap, steering.price, steering.nat, steering.log)
+
+
+def steering_from(document: OverDocument | None) -> Steering | None:
+    """How tables are chosen over a window, from plain data."""
+    return None if document is None else Steering(document.price, document.nat, document.log)
 
 
 def read_regions(document: RegionsDocument) -> Regions:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+ACCESS = "access"  # over which a budget holds, if not over a length of time
+
 
 class MetricName(StrEnum):
     """How to measure an error or a loss: whether places differ; in metres; in square metres."""
@@ -26,7 +28,9 @@ class Against(StrEnum):
     """When the adversary of a planner guesses a place."""
 
     FILTER = "filter"  # at the access, from the releases so far
-    SMOOTHER = "smoother"  # some steps later, from the releases since then too
+    SMOOTHER = "smoother"  # some steps later, from the releases since then too; where the budget is one of every access
+    LOG = "log"  # when all has been released; where the budget holds over a window
+    BOTH = "both"  # at the access, and again when all has been released; where the budget holds over a window
 
 
 class Outlook(StrEnum):

@@ -1,0 +1,52 @@
+"""The price of loss at which the long run loses the budget: found on walks, by the level of the account.
+
+The price starts as that of the ceiling, which is the right one if all of the ceiling is reached. After every round of
+walks it rises where the account is less than half full on average, and falls where it is more. What it is on average
+over the last rounds holds the level in the middle, so that neither side of the account is met often.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import repeat
+
+import numpy as np
+
+from hideseek.model.exposed_walks import exposed_walks
+from hideseek.model.steering import Standing, Steering, steered
+from hideseek.planning.belief_game import BeliefGame
+from hideseek.util.arrays import FloatArray
+from hideseek.util.choices import Against
+from hideseek.util.progress import Advance
+
+WALKS, ROUND, ROUNDS, LAST = 16, 72, 8, 4  # walks at once, accesses of a round, rounds, and those that count at last
+MOVES_BY = 0.5  # the logarithm of the price, where the account is full or empty
+WINDOW = 288  # accesses: longer windows need no more, as the price is the same
+WEIGHTS = {Against.FILTER: (0.03, 0.0), Against.BOTH: (0.1, 0.03), Against.LOG: (0.3, 1.0)}  # of a nat, and of the log
+LEAST = 1e-9  # of the error for each unit of loss: a ceiling that saturates has a price of 0
+
+
+def trained_steering(game: BeliefGame, against: Against, seed: int, progress: Advance | None = None) -> Steering:
+    """The steering of a game whose budget holds over a window."""
+    nat, log = WEIGHTS[against]
+    scale = game.most or float(game.error.max()) or 1.0
+    price = max(game.ceiling.price, LEAST * scale / game.budget)
+    steering = Steering(price, nat * scale, log)
+    short = replace(game, window=min(game.window, WINDOW))
+    levels, prices = list[float](), list[float]()
+
+    def choose(now: Standing) -> FloatArray:
+        levels.append(float(short.account.level(now.saved).mean()))
+        return steered(short, steering, now)
+
+    start = Standing.first(short, WALKS)
+    walk = exposed_walks(short, choose, repeat(game.moves), np.random.default_rng(seed), start=start, log=log > 0)
+    for done in range(ROUNDS):
+        for _ in range(ROUND):
+            next(walk)
+        prices.append(steering.price)
+        level = float(np.mean(levels[-ROUND:]))
+        steering = replace(steering, price=steering.price * np.exp(-MOVES_BY * (2 * level - 1)))
+        if progress is not None:
+            progress("walks for the price of loss, rounds", done + 1, ROUNDS)
+    return replace(steering, price=float(np.exp(np.mean(np.log(prices[-LAST:])))))
