@@ -27,7 +27,7 @@ def game(share="40%", over="8 hours", profile=PROFILE, **more):
 @pytest.fixture(scope="module")
 def planned():
     own = game()
-    return own, plan(own, walks=5)
+    return own, plan(own)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.15, 0.25])
@@ -36,7 +36,7 @@ def test_bounds_hold_for_whatever_keeps_the_budget_on_average(share):
     differ, discount, accesses = 1 - np.eye(2), 0.5, 5
     cost = np.array([[0.0, 1.0], [2.0, 0.0]])
     own = BeliefGame.of(PAIR, privacy=differ, quality=cost, budget=share, over="1 day")
-    planner = plan(own, discount=discount, walks=3)
+    planner = plan(own, discount=discount, walks=9)
     weights = discount ** np.arange(accesses)
     value, _ = most_on_average(
         PAIR.stationary, PAIR.transition, differ, cost, budget=share / (1 - discount), weights=weights

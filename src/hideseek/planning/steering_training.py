@@ -20,14 +20,18 @@ from hideseek.util.choices import Against
 from hideseek.util.progress import Advance
 
 WALKS, ROUND, ROUNDS, LAST = 16, 72, 8, 4  # walks at once, accesses of a round, rounds, and those that count at last
+EACH = 5  # walks of a plan for which there is a round
 MOVES_BY = 0.5  # the logarithm of the price, where the account is full or empty
 WINDOW = 288  # accesses: longer windows need no more, as the price is the same
 WEIGHTS = {Against.FILTER: (0.03, 0.0), Against.BOTH: (0.1, 0.03), Against.LOG: (0.3, 1.0)}  # of a nat, and of the log
 LEAST = 1e-9  # of the error for each unit of loss: a ceiling that saturates has a price of 0
 
 
-def trained_steering(game: BeliefGame, against: Against, seed: int, progress: Advance | None = None) -> Steering:
-    """The steering of a game whose budget holds over a window."""
+def trained_steering(
+    game: BeliefGame, against: Against, walks: int, seed: int, progress: Advance | None = None
+) -> Steering:
+    """The steering of a game whose budget holds over a window; fewer ``walks`` than a plan's own make it a draft."""
+    rounds = min(ROUNDS, max(2, walks // EACH))
     nat, log = WEIGHTS[against]
     scale = game.most or float(game.error.max()) or 1.0
     price = max(game.ceiling.price, LEAST * scale / game.budget)
@@ -41,12 +45,12 @@ def trained_steering(game: BeliefGame, against: Against, seed: int, progress: Ad
 
     start = Standing.first(short, WALKS)
     walk = exposed_walks(short, choose, repeat(game.moves), np.random.default_rng(seed), start=start, log=log > 0)
-    for done in range(ROUNDS):
+    for done in range(rounds):
         for _ in range(ROUND):
             next(walk)
         prices.append(steering.price)
         level = float(np.mean(levels[-ROUND:]))
         steering = replace(steering, price=steering.price * np.exp(-MOVES_BY * (2 * level - 1)))
         if progress is not None:
-            progress("walks for the price of loss, rounds", done + 1, ROUNDS)
+            progress("walks for the price of loss, rounds", done + 1, rounds)
     return replace(steering, price=float(np.exp(np.mean(np.log(prices[-LAST:])))))

@@ -89,7 +89,7 @@ def plan(
     if played.window > 1:
         refuse_idle(outlook, mode)
     planner = trained(played, outlook, mode, checked_discount(discount), walks, seed, progress)
-    steering = None if played.window == 1 else trained_steering(played, adversary, seed, progress)
+    steering = None if played.window == 1 else trained_steering(played, adversary, walks, seed, progress)
     return replace(planner, steering=steering)
 
 
