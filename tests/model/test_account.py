@@ -33,6 +33,18 @@ def test_no_history_overdraws_it_and_every_window_keeps_its_bound_exactly(budget
             assert sum(exact[first : last + 1]) <= bound
 
 
+@pytest.mark.parametrize("pattern", [(0, 1), (0, 0, 1), (0.5, 1), (0.25, 0, 1), (0.9, 0.1, 1)])
+@pytest.mark.parametrize("budget", [0.1, 1 / 3, 0.7, 1e-3])
+def test_who_spends_all_there_is_again_and_again_loses_no_last_digit_more(budget, pattern):
+    account, saved, spent = Account(budget, 1000), 0.0, Fraction(0)
+    for access in range(300):
+        share = pattern[access % len(pattern)]
+        loss = float(account.limit(saved)) if share == 1 else share * budget
+        saved = float(account.after(saved, loss))
+        spent += Fraction(loss)
+        assert spent + Fraction(saved) <= (access + 1) * Fraction(budget)
+
+
 @given(budget=budgets, shares=shares)
 def test_a_window_of_one_access_is_the_budget_of_every_access(budget, shares):
     account, saved = Account(budget), 0.0

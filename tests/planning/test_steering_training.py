@@ -119,6 +119,14 @@ def test_the_price_is_moved_until_the_level_is_in_the_middle(planned):
     assert 0.25 < np.mean(levels[100:]) < 0.75
 
 
+def test_a_price_that_is_too_high_at_first_comes_down(monkeypatch, planned):
+    own, planner = planned
+    start = 6 * planner.steering.price
+    monkeypatch.setattr(module, "LEAST", start * own.budget / own.most)
+    again = plan(own, walks=40).steering.price
+    assert again < 0.5 * start
+
+
 def test_each_adversary_has_its_weights_and_the_same_seed_the_same_steering(monkeypatch):
     monkeypatch.setattr(module, "ROUNDS", 1)
     monkeypatch.setattr(module, "ROUND", 4)
