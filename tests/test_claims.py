@@ -25,13 +25,13 @@ def by_person(quality, column):
 def best_rival(quality, adversary):
     """What the best rival leaves to an adversary, as a share of what the playbook leaves, by person."""
     errors = by_person(quality, adversary)
-    return errors.drop(columns=list(OURS)).max(axis=1) / errors["playbook"]
+    return errors.drop(columns=list(OURS), errors="ignore").max(axis=1) / errors["playbook"]
 
 
 def beyond_chance(quality, adversary):
     """On how many people the best rival leaves more than the playbook, beyond the 95 % intervals of both."""
     errors, halves = by_person(quality, adversary), by_person(quality, f"{adversary}_half")
-    best = errors.drop(columns=list(OURS)).idxmax(axis=1)
+    best = errors.drop(columns=list(OURS), errors="ignore").idxmax(axis=1)
     return sum(
         errors.loc[user, name] - errors.loc[user, "playbook"] > halves.loc[user, name] + halves.loc[user, "playbook"]
         for user, name in best.items()
@@ -59,7 +59,7 @@ def test_no_rival_leaves_the_filter_more_than_the_playbook():
 def test_it_is_told_where_a_rival_leaves_the_smoother_more():
     squared, differs = (best_rival(loss, "smoother") for loss in LOSSES)
     more = sorted(squared[squared > 1] - 1)
-    errors = by_person("squared", "smoother").drop(columns=list(OURS))
+    errors = by_person("squared", "smoother").drop(columns=list(OURS), errors="ignore")
     assert set(errors.idxmax(axis=1)[squared > 1]) == {"Blahut-Arimoto"}
     assert all(user.startswith("cab") for user in squared[squared > 1].index)
     assert (differs < 1).all()

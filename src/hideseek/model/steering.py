@@ -204,13 +204,18 @@ def answers(chain: BeliefChain, steering: Steering, standing: Standing) -> Float
 
 
 def within_limit(belief: FloatArray, tables: FloatArray, cost: FloatArray, limit: FloatArray) -> FloatArray:
-    """Tables mixed with the cheapest releases as far as their limits ask: they are off by little."""
+    """Tables mixed with the cheapest releases as far as their limits ask, as they are off by little.
+
+    Inputs without mass get what is released overall, which reveals nothing.
+    """
     joint = belief[:, :, None] * cost
     cheapest = cost <= cost.min(axis=2, keepdims=True) * (1 + 1e-12)
     safe = cheapest / cheapest.sum(axis=2, keepdims=True)
     loss, least = (np.einsum("rso,rso->r", joint, one) for one in (tables, safe))
     share = np.array([share_to_keep(*one) for one in zip(loss, least, limit.tolist(), strict=True)])[:, None, None]
-    return np.asarray((1 - share) * tables + share * safe)
+    mixed = (1 - share) * tables + share * safe
+    overall = normed(belief[:, None, :] @ mixed, axis=2)
+    return np.asarray(np.where(belief[:, :, None] > 0, mixed, overall))
 
 
 class Ascent:
@@ -234,7 +239,7 @@ class Ascent:
         self.price = price
 
     def climbed(self) -> FloatArray:
-        """The best tables on the way; inputs without mass get what is released overall."""
+        """The best tables on the way."""
         favour = np.log(np.maximum(self.begun(), SELDOM)) + self.slope[:, None, None] * self.above
         best, most = self.settled(favour, SETTLED), np.full(len(self.mass), -np.inf)
         tables = best.copy()
@@ -248,9 +253,7 @@ class Ascent:
         worth, _, _ = self.judged(tables)
         best[worth > most] = tables[worth > most]
         found = best.astype(np.float64)
-        found /= found.sum(axis=2, keepdims=True)
-        overall = (self.mass[:, None, :].astype(np.float64) @ found) / self.mass.sum(axis=1)[:, None, None]
-        return np.where(self.mass[:, :, None] > 0, found, overall / overall.sum(axis=2, keepdims=True))
+        return found / found.sum(axis=2, keepdims=True)
 
     def begun(self) -> Single:
         """The tables that reveal least at this price, by Blahut's and Arimoto's alternation."""

@@ -98,9 +98,7 @@ def bounded(problem: Alternatives, claim: Claim, allowed: BoolArray | None) -> C
         bound = upper_bound(problem, claim, rounding, allowed)
     unseen = nothing_seen(problem)
     blind = float(unseen @ [game.prior_risk for game in games])
-    if bound <= blind * (1 + BLIND):
-        bound = min(bound, blind)
-    else:
+    if not bound <= blind * (1 + BLIND):
         releases = claim.table.shape[1]
         claim = replace(
             claim,
