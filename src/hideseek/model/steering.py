@@ -253,7 +253,7 @@ class Ascent:
         worth, _, _ = self.judged(tables)
         best[worth > most] = tables[worth > most]
         found = best.astype(np.float64)
-        return found / found.sum(axis=2, keepdims=True)
+        return np.asarray(found / found.sum(axis=2, keepdims=True))
 
     def begun(self) -> Single:
         """The tables that reveal least at this price, by Blahut's and Arimoto's alternation."""
