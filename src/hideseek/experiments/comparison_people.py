@@ -78,7 +78,7 @@ class PeopleComparison:
             f"Without a mean under {pair}: {name}, which {sum(name not in own for own in people)} of {len(people)} "
             "people lack."
             for pair, people in found.items()
-            for name in sorted(set[str]().union(OURS, *people) - {WINDOWED} | set[str]().union(*people))
+            for name in sorted(({*OURS} - {WINDOWED}).union(*people))  # a window has a row where it was asked for
             if not all(name in own for own in people)
         )
 

@@ -60,7 +60,7 @@ def sentences(made: Protection, folder: str | Path) -> list[str]:
     app = f"An app that asks where you are is told one of your {places} places: at most {told} away on average,"
     if label.window > 1:
         over = over_words(label.window, made.game.every, made.profile.step)
-        app += f" and over any {over} at most {amount((2 - 1 / label.window) * label.budget, label.loss_unit)},"
+        app += f" and over any {over} at most {amount(made.game.account.any_window, label.loss_unit)},"
     use = f"hideseek expose {book} --state {folder / 'me.state'}"
     return [
         f"{app} whatever it was told before.",

@@ -54,7 +54,7 @@ def budget_words(chain: BeliefChain, step: str, unit: str) -> tuple[str, str]:
     if chain.window == 1:
         return "budget per access", f"{budget}, kept after every full history"
     over = over_words(chain.window, chain.every, step)
-    most = amount((2 - 1 / chain.window) * chain.budget, unit)
+    most = amount(chain.account.any_window, unit)
     cap = "" if chain.cap is None else f"; at most {chain.cap:g} budgets at an access"
     return f"budget over {over}", f"{budget} on average, and over any {over} at most {most}, after every history{cap}"
 

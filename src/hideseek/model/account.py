@@ -54,6 +54,11 @@ class Account:
         return (self.window - 1) * self.budget
 
     @property
+    def any_window(self) -> float:
+        """The most that the accesses of a window may lose on average."""
+        return self.budget + self.most / self.window
+
+    @property
     def half(self) -> float:
         """What is saved before an access that finds it half full, as it is in the long run."""
         return max(0.0, self.full / 2 - self.budget)

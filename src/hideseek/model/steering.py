@@ -30,9 +30,7 @@ from hideseek.model.belief_chain import BeliefChain, moves_over
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray
 from hideseek.util.mixing import share_to_keep
 
-PULL = (
-    0.4  # how far the price follows the level: exp(-PULL) of it where the account is full, exp(PULL) where it is empty
-)
+PULL = 0.4  # the price is exp(-PULL) of that in the middle where the account is full, and exp(PULL) where it is empty
 FAR = 64  # accesses after which what is revealed about a place does not count
 KEPT = FAR.bit_length()  # earlier places, and the current one, that are followed at most
 STEPS, FIRST, SLOWER = 60, 0.25, 0.3  # of the ascent: how many, the length of the first, and how it shrinks
@@ -54,13 +52,13 @@ class Steering:
     nat: float
     log: float
 
-    def prices(self, level: FloatArray, pull: float = PULL) -> FloatArray:
+    def prices(self, level: FloatArray) -> FloatArray:
         """The price of loss at a level of the account from 0 to 1.
 
         >>> Steering(2.0, 1.0, 0.0).prices(np.array([0.5])).tolist()
         [2.0]
         """
-        return np.asarray(self.price * np.exp(-pull * (2 * level - 1)))
+        return np.asarray(self.price * np.exp(-PULL * (2 * level - 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +161,6 @@ def steered(
     standing: Standing,
     *,
     group: BoolArray | None = None,
-    pull: float = PULL,
 ) -> FloatArray:
     """The tables [run, state, release] at what is public; ``group`` [input, state] says which states are told apart.
 
@@ -185,7 +182,7 @@ def steered(
         rows, cost = np.einsum("rkgs,rxs->rkgx", rows, share), np.einsum("rxs,rso->rxo", share, cost)
         belief = mass
     limit = account.limit(standing.saved)
-    price = steering.prices(account.level(standing.saved), pull)
+    price = steering.prices(account.level(standing.saved))
     tables = Ascent(belief, rows, cost, price, limit, steering.nat).climbed()
     tables = within_limit(belief, tables, cost, limit)
     return tables if group is None else np.asarray(group.T @ tables)
