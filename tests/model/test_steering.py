@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -13,7 +14,17 @@ from hypothesis import strategies as st
 from hideseek.model import steering as steering_module
 from hideseek.model.belief_chain import BeliefChain
 from hideseek.model.exposed_walks import at_beliefs, exposed_walks
-from hideseek.model.steering import FAR, Standing, Steering, answers, counted_for, spread_out, steered
+from hideseek.model.steering import (
+    FAR,
+    Ascent,
+    Guide,
+    Standing,
+    Steering,
+    answers,
+    counted_for,
+    spread_out,
+    steered,
+)
 from hideseek.util.best_guess import least_errors
 
 METRES = np.abs(np.subtract.outer([0.0, 1, 2.5, 4], [0.0, 1, 2.5, 4]))
@@ -33,6 +44,11 @@ def at(belief, saved=0.0):
     return Standing(np.array([belief]), np.array([saved]))
 
 
+def futures(steering):
+    """What the future is worth by each cut, if there are some."""
+    return [steering.guide.future] if steering.guide is not None and len(steering.guide.future) else []
+
+
 def worth(own, steering, standing, tables):
     """The sum that is maximised, term by term."""
     table, belief = tables[0], standing.belief[0]
@@ -43,30 +59,32 @@ def worth(own, steering, standing, tables):
     told = sum(
         joint[s, o] * np.log(table[s, o] / overall[o]) for s, o in np.ndindex(*joint.shape) if joint[s, o] > 1e-300
     )
-    least = sum(least_errors(own_rows, joint).sum() for own_rows in rows)
+    least = sum(least_errors(own_rows, joint).sum() for own_rows in [*rows, *futures(steering)])
     return least - price * float((joint * own.cost).sum()) - steering.nat * told
 
 
 def solved(own, steering, standing):
-    """The same by a general solver."""
+    """The most of it by a general solver, and the joint distribution that has it."""
     belief, rows = standing.belief[0], answers(own, steering, standing)[0]
     price = float(steering.prices(own.account.level(standing.saved))[0])
     joint = cp.Variable(own.cost.shape, nonneg=True)
     overall = cp.sum(joint, axis=0, keepdims=True)
     told = cp.sum(cp.rel_entr(joint, belief[:, None] @ overall))
-    least = sum(cp.sum(cp.min(own_rows @ joint, axis=0)) for own_rows in rows)
+    least = sum(cp.sum(cp.min(own_rows @ joint, axis=0)) for own_rows in [*rows, *futures(steering)])
     loss = cp.sum(cp.multiply(own.cost, joint))
     rules = [cp.sum(joint, axis=1) == belief, loss <= float(own.account.limit(standing.saved)[0])]
     problem = cp.Problem(cp.Maximize(least - price * loss - steering.nat * told), rules)
     problem.solve(solver=cp.CLARABEL)
     assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
-    return float(problem.value)
+    return float(problem.value), joint.value
 
 
 def drawn_case(seed):
     """A price, a belief, what is saved, and what is believed of an earlier place, if that counts."""
     generator = np.random.default_rng(seed)
-    own, steering = chain(), Steering(float(generator.choice([0.05, 0.3, 1.0])), 0.2, float(generator.choice([0, 0.3])))
+    own, cuts = chain(), generator.random((3, 4))
+    guide = Guide.of(own, cuts, 0.5, np.zeros((0, 4)), np.zeros((0, 4)))
+    steering = Steering(float(generator.choice([0.05, 0.3, 1.0])), 0.2, float(generator.choice([0, 0.3])), guide)
     standing = Standing(generator.dirichlet(np.full(4, 0.7))[None], generator.random(1) * own.account.most)
     if steering.log:
         past = generator.dirichlet(np.full(16, 0.7)).reshape(1, 1, 4, 4)
@@ -82,19 +100,46 @@ def test_the_ascent_leads_to_what_a_general_solver_finds(monkeypatch, seed):
     monkeypatch.setattr(steering_module, "SLOWER", 0.1)
     own, steering, standing = drawn_case(seed)
     found = worth(own, steering, standing, steered(own, steering, standing))
-    best = solved(own, steering, standing)
+    best, _ = solved(own, steering, standing)
     assert best - 0.01 * own.prior_risk <= found <= best + 1e-6
 
 
-def test_the_steps_that_a_device_takes_fall_little_short():
-    """By 2 % of the prior risk on average over 24 beliefs."""
-    short = []
+def practised(own, steering, beliefs):
+    """The steering with the tables that a general solver finds for some beliefs."""
+    rows = [solved(own, steering, at(belief))[1] / np.maximum(belief, 1e-9)[:, None] for belief in beliefs]
+    tables = np.maximum(np.concatenate(rows), 1e-12)
+    tables /= tables.sum(axis=1, keepdims=True)
+    return replace(steering, guide=replace(steering.guide, anchors=beliefs, tables=tables.reshape(-1, 4, 4)))
+
+
+def test_the_steps_that_a_device_takes_fall_little_short_and_tables_of_training_help():
+    """By 1.5 % of the prior risk on average over 24 beliefs, with tables for four others that are near each of them."""
+    short, unpractised = [], []
     for seed in range(24):
         own, steering, standing = drawn_case(seed)
-        found = worth(own, steering, standing, steered(own, steering, standing))
-        short.append((solved(own, steering, standing) - found) / own.prior_risk)
+        others = np.random.default_rng(99 + seed).dirichlet(np.full(4, 0.7), size=4)
+        beliefs = 0.7 * standing.belief + 0.3 * others
+        best, _ = solved(own, steering, standing)
+        guided = practised(own, steering, beliefs)
+        for one, missed in ((guided, short), (steering, unpractised)):
+            found = worth(own, one, standing, steered(own, one, standing))
+            missed.append((best - found) / own.prior_risk)
     assert min(short) >= -1e-6
-    assert np.mean(short) <= 0.02
+    assert np.mean(short) <= 0.015
+    assert np.mean(short) < 0.6 * np.mean(unpractised)
+
+
+def test_a_table_of_training_counts_even_where_its_loss_is_more_than_the_account_holds():
+    """It is mixed with the cheapest releases until it fits, so what begins is within the limit, and worth its share."""
+    own, table = chain(cap=1.0), np.full((1, 1, 4, 4), 0.25)
+    kinds, cost = [METRES[None, None]], own.cost[None]
+    limit = np.array([0.3 * own.budget])
+    ascent = Ascent(own.start[None], kinds, cost, np.array([0.01]), limit, 0.1)
+    (((kept,),),) = ascent.within_room(table)[None]
+    loss = float((own.start[:, None] * kept * own.cost).sum())
+    assert loss == pytest.approx(0.3 * own.budget, rel=1e-5)
+    share = 0.3 * own.budget / float((own.start[:, None] * table[0, 0] * own.cost).sum())
+    assert kept == pytest.approx((1 - share) * np.eye(4) + share * table[0, 0], abs=1e-6)
 
 
 @settings(max_examples=60)

@@ -251,7 +251,7 @@ HOSTILE = {
     "no guesses": (tensor("error", lambda a: a[:0]), "shape"),
     "anchors": (tensor("anchors", lambda a: a[:-1]), "rows"),
     "anchors wider": (tensor("anchors", lambda a: np.c_[a, a]), "rows|shape"),
-    "no anchors": (tensor("anchors", lambda a: a[:0]), "rows"),
+    "no anchors": (tensor("anchors", lambda a: a[:0]), "unknown tensors"),
     "weights": (tensor("tables.weights", lambda a: a // 2), "2\\^32"),
     "releases": (tensor("tables.releases", lambda a: a + 7), "does not exist"),
     "rows": (tensor("tables.start", lambda a: a[::-1]), "rows"),

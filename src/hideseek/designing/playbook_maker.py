@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hideseek.codebook.weights import Table, largest_remainder
+from hideseek.codebook.anchored_tables import as_kept, tables_of_rows
+from hideseek.codebook.weights import largest_remainder
 from hideseek.errors import SolverError, broken_rule
 from hideseek.model.profile import drawn, regions_of
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.planning.player import Player
 from hideseek.playbook.choosing import Chooser
-from hideseek.playbook.playbook import SHARES, Measure, Playbook
+from hideseek.playbook.playbook import Measure, Playbook
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar, whole_number
@@ -99,7 +100,7 @@ def refuse_of_tables(game: BeliefGame, within: float, kilobytes: float | None) -
     """Refuse what is about tables, where a playbook has none."""
     for name, value, usual in (("within", within, WITHIN), ("kilobytes", kilobytes, None)):
         if game.window > 1 and value != usual:
-            rule = "left out where the budget holds over a window, as its playbook has no tables"
+            rule = "left out where the budget holds over a window, as its tables are those of the plan"
             raise broken_rule(name, "make_playbook", rule, value)
 
 
@@ -124,11 +125,12 @@ def rehearsed(
 ) -> Rehearsal:
     """Walk and add tables until the playbook is near enough, or as large as it may be.
 
-    Over a window there are no tables, and a live device chooses in the same way.
+    Over a window the tables are those of the plan, and a live device chooses in the same way.
     """
     if planner.steering is not None:
-        none = np.zeros((0, len(game.states))), np.zeros((0, game.cost.shape[1]))
-        return Rehearsal(playbook_of(game, planner, *none), Estimate(0.0))
+        guide = planner.steering.guided(game)
+        rows = guide.tables.reshape(-1, game.cost.shape[1])
+        return Rehearsal(playbook_of(game, planner, guide.anchors, rows), Estimate(0.0))
     made = _Rehearsing(game, planner, within, kilobytes, seed)
     while not made.walks or (len(made.walks) < WALKS and not made.near and not made.full):
         made.walk()
@@ -249,9 +251,9 @@ def playbook_of(game: BeliefGame, planner: Planner, anchors: FloatArray, rows: F
         privacy=Measure(game.privacy.name, game.privacy.unit),
         quality=Measure(game.quality.name, game.quality.unit),
         discount=planner.discount if len(planner.cuts) else 0.0,
-        cuts=planner.cuts if planner.steering is None else planner.cuts[:0],
-        anchors=np.rint(anchors * SHARES) / SHARES,  # as a file keeps them
-        tables=Table.from_distributions(profile.places, np.arange(len(rows))[:, None], rows),
+        cuts=planner.cuts,
+        anchors=as_kept(anchors),
+        tables=tables_of_rows(profile.places, rows),
         attack=np.asarray(game.ceiling.attack),
         price=game.ceiling.price,
         steering=planner.steering,

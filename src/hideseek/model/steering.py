@@ -2,26 +2,28 @@
 
 At a price of loss every access maximises, over tables f within what the account holds,
 
-    sum_o min_g <E[g], x_o>  -  price <D, x>  -  nat I(b, f)  +  log sum_k w[k] sum_o min_g <E[g], J[k] x_o / b>
+    sum_o min_g <E[g], x_o>  +  sum_o min_j <F[j], x_o>  -  price <D, x>  -  nat I(b, f)
+        +  log sum_k w[k] sum_o min_g <E[g], J[k] x_o / b>
 
-where x_o[s] = b[s] f(o|s) and J[k] is what is believed, of the place some accesses ago and the current state together.
-The first term is the error of an adversary who guesses now, and the last that of one who reads the log later, about
-earlier places: over a run, what is left to that reader is what is left now, less what later releases reveal of each
-earlier place, access by access. ``w`` counts each kept place for those around it. The third term is the price of a
-revealed nat, as in :mod:`hideseek.model.revealing`: it keeps the table smooth.
+where x_o[s] = b[s] f(o|s), F are cuts that bound what the future is worth at that price, and J[k] is what is believed,
+of the place some accesses ago and the current state together. The first term is the error of an adversary who guesses
+now, and the last that of one who reads the log later, about earlier places: over a run, what is left to that reader is
+what is left now, less what later releases reveal of each earlier place, access by access. ``w`` counts each kept place
+for those around it. The price of a revealed nat, as in :mod:`hideseek.model.revealing`, keeps the table smooth.
 
 The sum is concave in f; where all best guesses are what they are, its largest value is at
 
-    f(o|s) ~ q(o) exp((what the guesses give at s - price D[s, o]) / nat)          q = b f
+    f(o|s) ~ q(o) exp((what the guesses and cuts give at s - price D[s, o]) / nat)          q = b f
 
-so a step of the ascent goes a part of the way there, in logarithms. The price follows the level of the account: lower
-where much is saved, higher where little is. All of this only chooses. Whatever comes out is rounded, and its budget
-and its privacy are computed, by :class:`hideseek.playbook.belief_table.BeliefTable`.
+so a step of the ascent goes a part of the way there, in logarithms. It begins with the best of the tables that
+training found for beliefs near this one, mixed with the table that reveals least. The price follows the level of the
+account: lower where much is saved, higher where little is. All of this only chooses. Whatever comes out is rounded, and
+its budget and its privacy are computed, by :class:`hideseek.playbook.belief_table.BeliefTable`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -33,13 +35,47 @@ from hideseek.util.mixing import share_to_keep
 PULL = 0.4  # the price is exp(-PULL) of that in the middle where the account is full, and exp(PULL) where it is empty
 FAR = 64  # accesses after which what is revealed about a place does not count
 KEPT = FAR.bit_length()  # earlier places, and the current one, that are followed at most
-STEPS, FIRST, SLOWER = 60, 0.25, 0.3  # of the ascent: how many, the length of the first, and how it shrinks
-TURNS = 30  # of the alternation that the ascent begins with
-SPREAD = 0.3  # of the log's weight, which its first table hides the more by
+STEPS, FIRST, SLOWER = 30, 0.2, 0.3  # of the ascent: how many, the length of the first, and how it shrinks
+TURNS = 30  # of the alternation that finds the table that reveals least
+SPREAD = 0.3  # of the log's weight, which that table hides the more by
+NEAR = 16  # tables of training that are looked at
+SHARES = (np.arange(5) / 4) ** 2  # of the table that reveals least, in the one that the ascent begins with
 SETTLED = 6  # steps of Newton's method for the slope at last
 SELDOM, TINY = 1e-6, 1e-30
 
 Single = npt.NDArray[np.float32]  # what only chooses needs no more digits
+
+
+@dataclass(frozen=True, eq=False)
+class Guide:
+    """What training found at one price of loss: ``future`` [cut, state], what an access leaves for later ones at most,
+    and ``tables`` [table, state, release], each made for one of the beliefs ``anchors`` [table, state].
+    """
+
+    future: FloatArray
+    anchors: FloatArray
+    tables: FloatArray
+
+    @classmethod
+    def of(
+        cls, chain: BeliefChain, cuts: FloatArray, discount: float, anchors: FloatArray, tables: FloatArray
+    ) -> Guide:
+        """From cuts [cut, state at the next access], which count ``discount`` times as much as the current access."""
+        future = discount * (cuts @ chain.moves.T)
+        if len(future):  # what all have in common changes no choice
+            future = future - future.min(axis=0)
+        return cls(future, anchors, tables.reshape(len(anchors), *chain.cost.shape))
+
+    @classmethod
+    def none(cls, chain: BeliefChain) -> Guide:
+        """Where there was no training."""
+        count, releases = chain.cost.shape
+        return cls.of(chain, np.zeros((0, count)), 0.0, np.zeros((0, count)), np.zeros((0, releases)))
+
+    def near(self, belief: FloatArray) -> FloatArray:
+        """The tables made for beliefs near those of some runs, [run, table, state, release]."""
+        apart = np.abs(belief[:, None] - self.anchors).sum(axis=2)
+        return np.asarray(self.tables[np.argsort(apart, axis=1, kind="stable")[:, :NEAR]])
 
 
 @dataclass(frozen=True)
@@ -51,6 +87,11 @@ class Steering:
     price: float
     nat: float
     log: float
+    guide: Guide | None = field(default=None, compare=False, repr=False)
+
+    def guided(self, chain: BeliefChain) -> Guide:
+        """What training found, if there was any."""
+        return Guide.none(chain) if self.guide is None else self.guide
 
     def prices(self, level: FloatArray) -> FloatArray:
         """The price of loss at a level of the account from 0 to 1.
@@ -172,18 +213,21 @@ def steered(
     >>> [steered(chain, one, Standing.first(chain))[0, 0].round(1).tolist() for one in (dear, cheap)]
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    belief, account = standing.belief, chain.account
-    rows = answers(chain, steering, standing)
-    cost = np.broadcast_to(chain.cost, (len(belief), *chain.cost.shape))
+    belief, account, guide = standing.belief, chain.account, steering.guided(chain)
+    kinds, cost = [answers(chain, steering, standing)], np.broadcast_to(chain.cost, (len(belief), *chain.cost.shape))
+    if len(guide.future):
+        kinds.append(np.broadcast_to(guide.future, (len(belief), 1, *guide.future.shape)))
+    near = guide.near(belief)
     if group is not None:  # from here on an input takes the place of a state
         weight = group * belief[:, None, :]
         mass = weight.sum(axis=2)
         share = np.where(mass[:, :, None] > 0, weight, group) / np.where(mass > 0, mass, group.sum(axis=1))[:, :, None]
-        rows, cost = np.einsum("rkgs,rxs->rkgx", rows, share), np.einsum("rxs,rso->rxo", share, cost)
+        kinds = [np.einsum("rkgs,rxs->rkgx", rows, share) for rows in kinds]
+        cost, near = np.einsum("rxs,rso->rxo", share, cost), np.einsum("rxs,rtso->rtxo", share, near)
         belief = mass
     limit = account.limit(standing.saved)
     price = steering.prices(account.level(standing.saved))
-    tables = Ascent(belief, rows, cost, price, limit, steering.nat).climbed()
+    tables = Ascent(belief, kinds, cost, price, limit, steering.nat).climbed(near)
     tables = within_limit(belief, tables, cost, limit)
     return tables if group is None else np.asarray(group.T @ tables)
 
@@ -215,47 +259,93 @@ def within_limit(belief: FloatArray, tables: FloatArray, cost: FloatArray, limit
     return np.asarray(np.where(belief[:, :, None] > 0, mixed, overall))
 
 
+class Answers:
+    """The best answers after every release, one per kind; rows [run, kind, answer, input] say what they leave."""
+
+    def __init__(self, rows: FloatArray) -> None:
+        runs, self.kinds, count, inputs = rows.shape
+        self.flat = rows.astype(np.float32).reshape(runs, self.kinds * count, inputs)
+        self.first = count * np.arange(self.kinds)[None, :, None]
+        self.runs = np.arange(runs)[:, None, None]
+
+    def best(self, joint: Single) -> tuple[IntArray, Single]:
+        """Which answers are best after every release of a joint distribution [run, input, release]; what they leave."""
+        each = (self.flat @ joint).reshape(len(joint), self.kinds, -1, joint.shape[2])
+        answer = each.argmin(axis=2)
+        return answer, np.take_along_axis(each, answer[:, :, None], axis=2).sum(axis=(1, 2))
+
+    def given(self, answer: IntArray) -> Single:
+        """What answers give at every input, [run, input, release]."""
+        return np.asarray(self.flat[self.runs, self.first + answer].sum(axis=1).swapaxes(1, 2))
+
+
 class Ascent:
-    """The steps towards the best tables [run, input, release]."""
+    """The steps towards the best tables [run, input, release]; all ``kinds`` of answers are [run, kind, answer, input].
+
+    The first ones are guesses, first of all those of the current place.
+    """
 
     def __init__(
-        self, mass: FloatArray, rows: FloatArray, cost: FloatArray, price: FloatArray, limit: FloatArray, nat: float
+        self,
+        mass: FloatArray,
+        kinds: list[FloatArray],
+        cost: FloatArray,
+        price: FloatArray,
+        limit: FloatArray,
+        nat: float,
     ) -> None:
         least = cost.min(axis=2, keepdims=True)
-        self.mass, self.nat = mass.astype(np.float32), nat
+        self.mass, self.nat, self.price = mass.astype(np.float32), nat, price
         self.above = (cost - least).astype(np.float32)
         self.squares = self.above**2
         self.room = np.maximum(limit - np.einsum("rs,rs->r", mass, least[:, :, 0]), 0.0)
-        self.rows = rows.astype(np.float32)
-        runs, self.kept, guesses, inputs = rows.shape
-        self.flat = self.rows.reshape(runs, self.kept * guesses, inputs)
-        self.first = guesses * np.arange(self.kept)[None, :, None]
+        self.answers = [Answers(rows) for rows in kinds]
+        self.spread = max(1.0, SPREAD * float(kinds[0][:, 1:].max(initial=0) / (kinds[0][:, 0].max() or 1.0)))
         self.least = price / nat  # the slope of the price; that of a limit that binds is larger
         self.slope = self.least.copy()
-        self.runs = np.arange(runs)[:, None, None]
-        self.price = price
 
-    def climbed(self) -> FloatArray:
-        """The best tables on the way."""
-        favour = np.log(np.maximum(self.begun(), SELDOM)) + self.slope[:, None, None] * self.above
+    def climbed(self, near: FloatArray) -> FloatArray:
+        """The best tables on the way that begins with the best of those that are ``near``."""
+        favour = np.log(np.maximum(self.begun(near), SELDOM)) + self.slope[:, None, None] * self.above
         best, most = self.settled(favour, SETTLED), np.full(len(self.mass), -np.inf)
         tables = best.copy()
         for step in range(STEPS):
-            worth, given, overall = self.judged(tables)
+            joint = self.mass[:, :, None] * tables
+            found = [kind.best(joint) for kind in self.answers]
+            worth = self.worth(joint[:, None], tables[:, None], [least for _, least in found])[:, 0]
             better = worth > most
             best[better], most[better] = tables[better], worth[better]
-            goal = np.log(np.maximum(overall, SELDOM))[:, None, :] + given / self.nat
+            given = sum(kind.given(answer) for kind, (answer, _) in zip(self.answers, found, strict=True))
+            goal = np.log(np.maximum(joint.sum(axis=1), SELDOM))[:, None, :] + given / self.nat
             favour += np.float32(FIRST / (1 + SLOWER * step)) * (goal - favour)
             tables = self.settled(favour, SETTLED if step == STEPS - 1 else 1)
-        worth, _, _ = self.judged(tables)
-        best[worth > most] = tables[worth > most]
-        found = best.astype(np.float64)
-        return np.asarray(found / found.sum(axis=2, keepdims=True))
+        better = self.judged(tables[:, None])[:, 0] > most
+        best[better] = tables[better]
+        found_tables = best.astype(np.float64)
+        return np.asarray(found_tables / found_tables.sum(axis=2, keepdims=True))
 
-    def begun(self) -> Single:
+    def begun(self, near: FloatArray) -> Single:
+        """The best of some tables [run, table, input, release], mixed with the one that reveals least."""
+        quiet = self.quietest()
+        if not near.shape[1]:
+            return quiet
+        runs = np.arange(len(near))
+        kept = self.within_room(near.astype(np.float32))
+        best = kept[runs, self.judged(kept).argmax(axis=1)]
+        mixtures = np.stack([(1 - share) * best + share * quiet for share in SHARES.astype(np.float32)], axis=1)
+        return np.asarray(mixtures[runs, self.judged(mixtures).argmax(axis=1)])
+
+    def within_room(self, tables: Single) -> Single:
+        """Tables [run, table, input, release], each mixed with the cheapest releases as far as its run's limit asks."""
+        loss = np.einsum("rs,rtso,rso->rt", self.mass, tables, self.above, optimize=True)
+        share = np.divide(self.room[:, None], loss, out=np.ones_like(loss), where=loss > self.room[:, None])
+        cheapest = self.above <= 0
+        cheapest = cheapest / cheapest.sum(axis=2, keepdims=True, dtype=np.float32)
+        return np.asarray(cheapest[:, None] + share[:, :, None, None] * (tables - cheapest[:, None]))
+
+    def quietest(self) -> Single:
         """The tables that reveal least at this price, by Blahut's and Arimoto's alternation."""
-        nat = self.nat * max(1.0, SPREAD * float(self.rows[:, 1:].max(initial=0) / (self.rows[:, 0].max() or 1.0)))
-        likely = np.exp(-(self.price / nat)[:, None, None] * self.above).astype(np.float32)
+        likely = np.exp(-(self.price / (self.nat * self.spread))[:, None, None] * self.above).astype(np.float32)
         overall = np.full((len(likely), 1, likely.shape[2]), 1 / likely.shape[2], np.float32)
         tables: Single = likely
         for _ in range(TURNS):
@@ -264,19 +354,21 @@ class Ascent:
             overall = np.maximum(self.mass[:, None, :] @ tables, TINY)
         return tables
 
-    def judged(self, tables: Single) -> tuple[FloatArray, Single, Single]:
-        """What tables are worth, what the best guesses give at each input and release, and what is released overall."""
-        joint = self.mass[:, :, None] * tables
-        each = (self.flat @ joint).reshape(len(joint), self.kept, -1, joint.shape[2])
-        guess = each.argmin(axis=2)
-        least = np.take_along_axis(each, guess[:, :, None], axis=2).sum(axis=(1, 2, 3))
-        given = self.flat[self.runs, self.first + guess].sum(axis=1).swapaxes(1, 2)
-        overall = joint.sum(axis=1)
-        told = (joint * np.log(tables + np.float32(TINY))).sum(axis=(1, 2))
-        told -= (overall * np.log(overall + np.float32(TINY))).sum(axis=1)
-        loss = (joint * self.above).sum(axis=(1, 2))
-        worth = least - self.price * loss - self.nat * told
-        return np.where(loss <= 1.02 * self.room + TINY, worth, -np.inf), given, overall
+    def judged(self, tables: Single) -> FloatArray:
+        """What tables [run, table, input, release] are worth, [run, table]."""
+        joint = self.mass[:, None, :, None] * tables
+        beside = joint.swapaxes(1, 2).reshape(len(joint), joint.shape[2], -1)  # releases of all tables, side by side
+        return self.worth(joint, tables, [kind.best(beside)[1] for kind in self.answers])
+
+    def worth(self, joint: Single, tables: Single, least: list[Single]) -> FloatArray:
+        """What tables [run, table, input, release] are worth, where the best answers leave so much, side by side."""
+        left = np.sum(least, axis=0).reshape(*joint.shape[:2], -1).sum(axis=2)
+        overall = joint.sum(axis=2)
+        told = (joint * np.log(tables + np.float32(TINY))).sum(axis=(2, 3))
+        told -= (overall * np.log(overall + np.float32(TINY))).sum(axis=2)
+        loss = (joint * self.above[:, None]).sum(axis=(2, 3))
+        worth = left - self.price[:, None] * loss - self.nat * told
+        return np.where(loss <= 1.02 * self.room[:, None] + TINY, worth, -np.inf)
 
     def settled(self, favour: Single, turns: int) -> Single:
         """The tables ~ exp(favour - slope cost), after steps of Newton's method to a slope that keeps the limit."""

@@ -13,7 +13,7 @@ from itertools import repeat
 import numpy as np
 
 from hideseek.model.exposed_walks import exposed_walks
-from hideseek.model.steering import Standing, Steering, steered
+from hideseek.model.steering import Guide, Standing, Steering, steered
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.util.arrays import FloatArray
 from hideseek.util.choices import Against
@@ -23,19 +23,19 @@ WALKS, ROUND, ROUNDS, LAST = 16, 72, 8, 4  # walks at once, accesses of a round,
 EACH = 5  # walks of a plan for which there is a round
 MOVES_BY = 0.5  # the logarithm of the price, where the account is full or empty
 WINDOW = 288  # accesses: longer windows need no more, as the price is the same
-WEIGHTS = {Against.FILTER: (0.03, 0.0), Against.BOTH: (0.1, 0.03), Against.LOG: (0.3, 1.0)}  # of a nat, and of the log
+WEIGHTS = {Against.FILTER: (0.03, 0.0), Against.BOTH: (0.1, 0.04), Against.LOG: (0.3, 1.0)}  # of a nat, and of the log
 LEAST = 1e-9  # of the error for each unit of loss: a ceiling that saturates has a price of 0
 
 
 def trained_steering(
-    game: BeliefGame, against: Against, walks: int, seed: int, progress: Advance | None = None
+    game: BeliefGame, guide: Guide, against: Against, walks: int, seed: int, progress: Advance | None = None
 ) -> Steering:
     """The steering of a game whose budget holds over a window; fewer ``walks`` than a plan's own make it a draft."""
     rounds = min(ROUNDS, max(2, walks // EACH))
     nat, log = WEIGHTS[against]
     scale = game.most or float(game.error.max()) or 1.0
     price = max(game.ceiling.price, LEAST * scale / game.budget)
-    steering = Steering(price, nat * scale, log)
+    steering = Steering(price, nat * scale, log, guide)
     short = replace(game, window=min(game.window, WINDOW))
     levels, prices = list[float](), list[float]()
 

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated
 
 import msgspec
 import numpy as np
 
+from hideseek.codebook.anchored_tables import anchored_from, anchored_tensors
 from hideseek.codebook.weights import Table
-from hideseek.errors import CodebookError, PlaybookError, broken_rule
+from hideseek.errors import PlaybookError, broken_rule
 from hideseek.model.belief_chain import BeliefChain, in_a_row
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
-from hideseek.model.steering import Standing, Steering
+from hideseek.model.steering import Guide, Standing, Steering
 from hideseek.playbook.belief_table import BeliefTable, grouped, steered_tables
 from hideseek.playbook.choosing import Chooser
 from hideseek.storage.documents import (
@@ -37,7 +38,7 @@ from hideseek.storage.documents import (
     steering_from,
 )
 from hideseek.storage.regions_document import RegionsDocument, regions_document
-from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind, Sealed
+from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind
 from hideseek.util.arrays import FloatArray, IntArray, frozen
 from hideseek.util.boundary import checked
 from hideseek.util.checks import scalar
@@ -47,10 +48,8 @@ from hideseek.util.time_steps import checked_step
 from hideseek.util.units import amount
 
 SUM = 1e-12  # how far from 1 the sum of a distribution may be
-SHARES = 2**16 - 1  # beliefs of tables are kept as whole numbers that stand for shares of it
 LONGEST = 10_000  # steps between accesses, and steps that are looked back at
 LARGEST = 1e30  # of an error, a cost or a cut: sums of products of these stay finite in single precision
-NUMBERS_OF_TABLES = 2**26  # states times releases times tables: 256 MiB in single precision
 NUMBERS_OF_ROWS = 2**20  # guesses, or cuts, times releases: with some hundred tables, what is held at once
 
 Text = Annotated[str, msgspec.Meta(max_length=200)]
@@ -90,7 +89,7 @@ class Playbook(BeliefChain, OnMap):
     ``tables`` [table, state, release] are in whole weights, each made for one of the ``anchors`` [table, state]: a
     belief of an adversary who remembers every release. ``cuts`` [cut, state at the next access] and the ``discount``
     value the future. ``attack`` and ``price`` bound what any mechanism reaches in the long run: the ceiling. Where the
-    budget holds over a window, ``steering`` chooses, and there are no tables.
+    budget holds over a window, ``steering`` chooses, and what it chooses begins with the tables.
     """
 
     regions: Regions
@@ -160,6 +159,14 @@ class Playbook(BeliefChain, OnMap):
         )
 
     @cached_property
+    def guided(self) -> Steering | None:
+        """The steering, with what its cuts and tables say."""
+        if self.steering is None:
+            return None
+        guide = Guide.of(self, self.cuts, self.discount, self.anchors, self.tables.matrix)
+        return replace(self.steering, guide=guide)
+
+    @cached_property
     def ceiling_cut(self) -> FloatArray:
         """The ceiling's attack and price as a bound on the privacy at any belief, linear in it."""
         return self.cut(self.attack, self.price)
@@ -185,10 +192,7 @@ class Playbook(BeliefChain, OnMap):
             **{name: getattr(self, name) for name in NUMBERS},
             "states": self.states.astype(place),
         }
-        if self.steering is None:
-            tensors["anchors"] = np.rint(self.anchors * SHARES).astype(np.uint16)
-            tensors |= {f"tables.{name}": getattr(self.tables, name) for name in ("start", "releases", "weights")}
-        return PLAYBOOK.sealed(document, tensors)
+        return PLAYBOOK.sealed(document, tensors | anchored_tensors(self.anchors, self.tables))
 
     @property
     def sha256(self) -> str:
@@ -258,8 +262,8 @@ def tables_at(playbook: Playbook, standing: Standing) -> FloatArray:
 
 def tables_of(playbook: Playbook, standing: Standing, known: list[int], floor: float) -> list[BeliefTable]:
     """The table of each run, in whole weights, that looks at these columns of the state."""
-    if playbook.steering is not None:
-        return steered_tables(playbook, playbook.steering, standing, known, "Playbook.play")
+    if playbook.guided is not None:
+        return steered_tables(playbook, playbook.guided, standing, known, "Playbook.play")
     group = None if len(known) == playbook.states.shape[1] else grouped(playbook, known)[2]
     return [
         BeliefTable.of(playbook, belief, known, playbook.chooser.choose(belief, group, floor))
@@ -278,15 +282,12 @@ def playbook_from(content: memoryview) -> Playbook:
         raise PlaybookError("Its scenario is none that releases the current place, access after access.")
     numbers = {name: file.take(name, "F64", ndim=1 if name == "start" else 2) for name in NUMBERS}
     states: IntArray = file.take("states", *PLACE, ndim=2).astype(np.int64)
-    count, places = len(states), len(regions)
-    at_every_access = document.hideseek_playbook == AT_EVERY_ACCESS
+    places, at_every_access = len(regions), document.hideseek_playbook == AT_EVERY_ACCESS
     if at_every_access != (document.over is None):
         raise PlaybookError("Its version is not that of its kind of budget.")
-    anchors = file.take("anchors", "U16", ndim=2) / SHARES if at_every_access else np.zeros((0, count))
-    rows = max(len(numbers["error"]), len(numbers["cuts"]))
-    if anchors.size * places > NUMBERS_OF_TABLES or rows * places > NUMBERS_OF_ROWS:
-        raise PlaybookError("Its tables, guesses or cuts are too many for a device.")
-    tables = tables_in(file, places, len(anchors) * count) if at_every_access else no_tables(places)
+    anchors, tables = anchored_from(file, places)
+    if max(len(numbers["error"]), len(numbers["cuts"])) * places > NUMBERS_OF_ROWS:
+        raise PlaybookError("Its guesses or cuts are too many for a device.")
     file.end()
     book = Playbook(
         regions=regions,
@@ -310,25 +311,6 @@ def playbook_from(content: memoryview) -> Playbook:
     )
     check_shapes(book, places)
     return book
-
-
-def tables_in(file: Sealed[_Document], places: int, rows: int) -> Table:
-    """The tables in a file, as one with so many rows."""
-    try:
-        return Table(
-            places,
-            codes=np.arange(rows, dtype=np.uint64),
-            start=file.take("tables.start", "U32"),
-            releases=file.take("tables.releases", *PLACE),
-            weights=file.take("tables.weights", "U32"),
-        ).checked()
-    except CodebookError as error:
-        raise PlaybookError(str(error)) from None
-
-
-def no_tables(places: int) -> Table:
-    """What a playbook holds whose budget holds over a window."""
-    return Table.from_distributions(places, np.zeros((0, 1), np.int64), np.zeros((0, places)))
 
 
 def check_shapes(book: Playbook, places: int) -> None:
