@@ -4,8 +4,9 @@ python -m benchmarks.windows                                    ten synthetic pe
 python -m benchmarks.windows cabspotting/ --quality hamming     ten cabs instead, under another loss
 python -m benchmarks.windows --share 50% --users 3 --cap 4      another budget, fewer people, a cap per access
 
-Both play far-sighted against an adversary who remembers every release, on walks of the person. Ratios are those of the
-expected errors, with nothing corrected for loss; the loss of either is printed as a share of the budget.
+Both play far-sighted against an adversary who remembers every release, on walks of the person, three days each. Errors
+are compared at equal loss: less the ceiling's price of each unit of loss above the budget, which is the most that such
+a unit can buy on average. The loss itself is printed as a share of the budget.
 """
 
 from __future__ import annotations
@@ -24,18 +25,33 @@ from hideseek.planning import BeliefGame, Foresight, follow, plan
 from hideseek.traces.city import synthetic_city
 from hideseek.util.estimates import Estimate
 
-WALKS, ACCESSES = 16, 288  # of each: a day of five-minute steps
+WALKS, ACCESSES = 16, 864  # of each: three days of five-minute steps
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One person: what is left with the budget over the window, and at every access."""
+    """One person: what is left with the budget over the window, and at every access; ``price`` is the ceiling's."""
 
     name: str
     places: int
     budget: float
+    price: float
     over: Foresight
     access: Foresight
+
+    def error(self, one: Foresight, name: str) -> Estimate:
+        """The error of the filter or the smoother, at the loss of the budget."""
+        found, more = getattr(one, name), self.price * float(one.quality_loss - self.budget)
+        return Estimate(float(found) - more, tuple(end - more for end in found.interval))
+
+    def ratio(self, name: str) -> float:
+        """How many times as much the window leaves."""
+        return float(self.error(self.over, name) / self.error(self.access, name))
+
+    @property
+    def kept(self) -> float:
+        """The window's share of the ceiling."""
+        return float(self.error(self.over, "filter") / self.over.ceiling)
 
 
 def people(data: str | None, users: int) -> list[UserDay]:
@@ -53,30 +69,18 @@ def measured(day: UserDay, quality: str, share: str, over: str, cap: float | Non
     for window, most in ((over, cap), ("access", None)):
         game = BeliefGame.of(day.profile, privacy="euclid", quality=quality, budget=share, over=window, cap=most)
         found.append(follow(game, plan(game), accesses=WALKS * ACCESSES, walks=WALKS))
-    return Measured(day.user, day.profile.places, game.budget, *found)
+    return Measured(day.user, day.profile.places, game.budget, game.ceiling.price, *found)
 
 
 def row(one: Measured) -> tuple[str, ...]:
     """One person as a line."""
-    over, access = one.over, one.access
-    return (
-        f"{one.name}, {one.places}",
-        *(f"{error:.0f} ± {half(error):.0f}" for error in (over.filter, access.filter)),
-        f"{over.filter / access.filter:.2f}",
-        f"{over.kept:.2f}",
-        *(f"{error:.0f} ± {half(error):.0f}" for error in smoothers(one)),
-        f"{smoothers(one)[0] / smoothers(one)[1]:.2f}",
-        f"{over.quality_loss / one.budget:.2f} ± {half(over.quality_loss) / one.budget:.2f}",
-        f"{over.worst_loss / one.budget:.1f}",
-    )
-
-
-def smoothers(one: Measured) -> tuple[Estimate, Estimate]:
-    """The errors of whoever reads the log later."""
-    over, access = one.over.smoother, one.access.smoother
-    if over is None or access is None:
-        raise ValueError("The current place is protected, so that there is a smoother.")
-    return over, access
+    cells = [f"{one.name}, {one.places}"]
+    for name in ("filter", "smoother"):
+        errors = [one.error(found, name) for found in (one.over, one.access)]
+        cells += [f"{error:.0f} ± {half(error):.0f}" for error in errors]
+        cells += [f"{one.ratio(name):.2f}"] + [f"{one.kept:.2f}"] * (name == "filter")
+    loss, largest = one.over.quality_loss / one.budget, one.over.worst_loss / one.budget
+    return (*cells, f"{loss:.2f} ± {half(one.over.quality_loss) / one.budget:.2f}", f"{largest:.1f}")
 
 
 def half(one: Estimate) -> float:
@@ -86,23 +90,13 @@ def half(one: Estimate) -> float:
 
 def means(found: Sequence[Measured]) -> str:
     """The means of the ratios, and the least of them, in a sentence."""
-    filters = [one.over.filter / one.access.filter for one in found]
-    smoothed = [smoothers(one)[0] / smoothers(one)[1] for one in found]
-    kept, loss = (np.mean([number(one) for one in found]) for number in (kept_of, loss_of))
+    filters, smoothers = ([one.ratio(name) for one in found] for name in ("filter", "smoother"))
+    kept = np.mean([one.kept for one in found])
+    loss = np.mean([float(one.over.quality_loss / one.budget) for one in found])
     return (
-        f"filter {np.mean(filters):.3f} times as much (least {min(filters):.2f}), smoother {np.mean(smoothed):.3f} "
-        f"(least {min(smoothed):.2f}), {kept:.3f} of the ceiling, at {loss:.3f} budgets on average"
+        f"filter {np.mean(filters):.3f} times as much (least {min(filters):.2f}), smoother {np.mean(smoothers):.3f} "
+        f"(least {min(smoothers):.2f}), {kept:.3f} of the ceiling, at {loss:.3f} budgets on average"
     )
-
-
-def kept_of(one: Measured) -> float:
-    """The share of the ceiling."""
-    return float(one.over.kept)
-
-
-def loss_of(one: Measured) -> float:
-    """The loss as a share of the budget."""
-    return float(one.over.quality_loss / one.budget)
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ RUN = {"rivals": (), "accesses": 12, "walks": 100, "workers": 1}
 
 @pytest.fixture(scope="module")
 def found():
-    return compare(PROFILE, privacy="euclid", quality="squared", budget="20%", **RUN)
+    return compare(PROFILE, privacy="euclid", quality="squared", budget="20%", over="access", **RUN)
 
 
 def test_the_row_of_a_playbook_is_what_its_own_walks_measure(found):

@@ -29,7 +29,7 @@ from hideseek.cli.options import (
 from hideseek.cli.reading import STEP, Reading, names_of, reads_traces
 from hideseek.cli.terminal import in_options, note, print_json, print_table, say, tell_expected
 from hideseek.errors import broken_rule
-from hideseek.util.choices import ACCESS, MetricName
+from hideseek.util.choices import DAY, MetricName
 from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
@@ -44,7 +44,7 @@ OverToo = Annotated[
     typer.Option(
         "--over",
         metavar="LENGTH",
-        help="Such as 1day: compare a playbook too whose budget holds on average over so long.",
+        help="The window over which the budget of one playbook holds on average; access for none such.",
     ),
 ]
 Privacies = Annotated[
@@ -143,7 +143,7 @@ def compare_command(
     folder: Report = Path("hideseek-comparison"),
     users: Annotated[int | None, NUMBER(help="Compare on a day each of so many users, drawn by the seed.")] = None,
     budget: Budget = "20%",
-    over: OverToo = ACCESS,
+    over: OverToo = DAY,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],

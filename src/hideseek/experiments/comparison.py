@@ -40,7 +40,7 @@ from hideseek.model.account import window_of
 from hideseek.model.markov import MarkovProfile
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
-from hideseek.util.choices import ACCESS
+from hideseek.util.choices import ACCESS, DAY
 from hideseek.util.display import html_table
 from hideseek.util.progress import Advance
 from hideseek.util.units import amount, least_words, metres_beside, shown
@@ -150,7 +150,7 @@ def compare(
     privacy: MetricLike,
     quality: MetricLike,
     budget: float | str,
-    over: str | timedelta = ACCESS,
+    over: str | timedelta = DAY,
     rivals: Sequence[RivalLike] = RIVALS,
     accesses: int = ACCESSES,
     walks: int = WALKS,
@@ -167,8 +167,8 @@ def compare(
     privacy, quality : Metric, str or ``(places, places)`` array
         How the adversary's error and the loss of quality are measured.
     budget, over : float or str, str or timedelta
-        Expected loss per access that all may have, in the unit of ``quality``, or as "500m", "20%"; such as "1 day":
-        then a playbook whose budget holds over such a window has a row too.
+        Expected loss per access that all may have, in the unit of ``quality``, or as "500m", "20%"; and the window of a
+        playbook that keeps it on average over so long, as rivals keep theirs. With "access" that one has no row.
     rivals : sequence of Rival, Mechanism, Policy, array or callable
         Mechanisms whose dials are turned until they lose that much; all known ones by default. Yours may be a table or
         a function ``(place, past_releases, rng) -> place``: compared at its own loss, and run anew where no past is.

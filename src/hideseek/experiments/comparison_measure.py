@@ -102,7 +102,8 @@ class Measure:
             (SPORADIC, "Shokri et al. 2012", "", None, optimum),
         )
         # the last of the rivals adapt to what they exposed and take longest
-        tasks = [delayed(self.windowed_rows)(budget, over)] if over != ACCESS else []
+        windowed = over != ACCESS and budget > 0  # of nothing, nothing can be saved up
+        tasks = [delayed(self.windowed_rows)(budget, over)] if windowed else []
         tasks += [delayed(self.planned_rows)(budget), delayed(self.codebook_rows)(budget)]
         tasks += [delayed(self.calibrated_rows)(rival, target) for rival in reversed(rivals)]
         return tasks + [delayed(self.rows)(*entry) for entry in fixed]

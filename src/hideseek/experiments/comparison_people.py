@@ -19,7 +19,7 @@ from hideseek.experiments.comparison import ACCESSES, MEASURED, WALKS, Compariso
 from hideseek.experiments.comparison_measure import OURS, WINDOWED
 from hideseek.model.markov import MarkovProfile
 from hideseek.util.boundary import checked
-from hideseek.util.choices import ACCESS
+from hideseek.util.choices import DAY
 from hideseek.util.display import html_table
 from hideseek.util.estimates import Estimate
 from hideseek.util.progress import Advance
@@ -78,7 +78,7 @@ class PeopleComparison:
             f"Without a mean under {pair}: {name}, which {sum(name not in own for own in people)} of {len(people)} "
             "people lack."
             for pair, people in found.items()
-            for name in sorted(({*OURS} - {WINDOWED}).union(*people))  # a window has a row where it was asked for
+            for name in sorted(({*OURS} - {WINDOWED}).union(*people))  # a window has no row where none is asked for
             if not all(name in own for own in people)
         )
 
@@ -134,7 +134,7 @@ def compare_people(
     *,
     pairs: Sequence[tuple[str, str]] = PAIRS,
     budget: float | str = BUDGET,
-    over: str | timedelta = ACCESS,
+    over: str | timedelta = DAY,
     rivals: Sequence[RivalLike] = RIVALS,
     accesses: int = ACCESSES,
     walks: int = WALKS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 ACCESS = "access"  # over which a budget holds, if not over a length of time
+DAY = "1 day"  # the window of a budget where no other is asked for
 
 
 class MetricName(StrEnum):
