@@ -264,7 +264,8 @@ class Answers:
 
     def __init__(self, rows: FloatArray) -> None:
         runs, self.kinds, count, inputs = rows.shape
-        self.flat = rows.astype(np.float32).reshape(runs, self.kinds * count, inputs)
+        # in order, or products would be slow
+        self.flat = np.ascontiguousarray(rows, np.float32).reshape(runs, self.kinds * count, inputs)
         self.first = count * np.arange(self.kinds)[None, :, None]
         self.runs = np.arange(runs)[:, None, None]
 
@@ -338,7 +339,8 @@ class Ascent:
     def within_room(self, tables: Single) -> Single:
         """Tables [run, table, input, release], each mixed with the cheapest releases as far as its run's limit asks."""
         loss = np.einsum("rs,rtso,rso->rt", self.mass, tables, self.above, optimize=True)
-        share = np.divide(self.room[:, None], loss, out=np.ones_like(loss), where=loss > self.room[:, None])
+        room = self.room[:, None].astype(np.float32)  # in single precision throughout: mixed products are slow
+        share = np.divide(room, loss, out=np.ones_like(loss), where=loss > room)
         cheapest = self.above <= 0
         cheapest = cheapest / cheapest.sum(axis=2, keepdims=True, dtype=np.float32)
         return np.asarray(cheapest[:, None] + share[:, :, None, None] * (tables - cheapest[:, None]))
