@@ -15,13 +15,15 @@ from hideseek import Game, Grid, MarkovProfile, ParameterError, Places, Scenario
 from hideseek.adversary import Estimate
 from hideseek.errors import SizeError
 from hideseek.experiments import planner_study, study
-from hideseek.experiments.planner_study import CELLS, WARM, Study, StudyRow, expected_seconds, mean_kept, rows_of
+from hideseek.experiments.planner_study import CELLS, WARM, Study, expected_seconds, rows_of
 from hideseek.experiments.planner_study_pages import FIELDS, facts_of, table_of, users_table, write_pages
+from hideseek.experiments.planner_study_rows import mean_kept
 from hideseek.experiments.user_days import BAY, CITY, UserDay, days_of, drawn_from
 from hideseek.metrics import hamming
 from hideseek.planning import BeliefGame, Outlook, follow, plan
 from hideseek.planning.simulation import Walk, controlled
 from hideseek.util.choices import MetricName
+from tests.support.results import made_up_study as made_up
 from tests.support.strolls import stroll
 
 STREET = Grid(0.0, 0.1, 0.0, 1.0, rows=1, columns=12)
@@ -31,14 +33,14 @@ DEFAULT = [Outlook.PLAIN, Outlook.SECONDARY, Outlook.FAR_SIGHTED]
 
 TRACES = pd.concat([stroll("ann", 10, 1), stroll("bob", 11, 2), stroll("homely", 9, 3)])
 SHORT = pd.concat([stroll("ann", 4, 1), stroll("bob", 5, 2), stroll("homely", 3, 3)])  # in few places, which is faster
-HAMMING = {"privacy": "hamming", "quality": "hamming"}
+PAPER = {"privacy": "hamming", "quality": "hamming", "over": "access"}  # windows: test_planner_study_window
 
 
 @pytest.fixture(scope="module")
 def found():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planner_study, "CELLS", 4)
-        return study(SHORT, STREET, users=2, accesses=60, budgets=(0.5, 0.2), workers=1, planners=PLANNERS, **HAMMING)
+        return study(SHORT, STREET, users=2, accesses=60, budgets=(0.5, 0.2), workers=1, planners=PLANNERS, **PAPER)
 
 
 def test_every_user_budget_and_planner_has_its_row_in_order(found):
@@ -72,7 +74,7 @@ def test_the_chosen_planners_run_and_look_ahead_is_not_one_by_default(monkeypatc
     monkeypatch.setattr(
         planner_study, "plan", lambda game, **names: ran.append(names["outlook"]) or plan(game, **names)
     )
-    names = HAMMING if planners is None else HAMMING | {"planners": planners}
+    names = PAPER if planners is None else PAPER | {"planners": planners}
     found = study(SHORT, STREET, users=1, accesses=20, budgets=(0.5,), workers=1, **names)
     chosen = ("plain", "secondary", "far-sighted") if planners is None else planners
     assert [row.planner for row in found.rows] == ran == [name for name in PLANNERS if name in chosen]
@@ -113,7 +115,7 @@ def test_the_seconds_expected_are_told_before_anything_is_solved(monkeypatch):
     monkeypatch.setattr(planner_study, "CELLS", 4)
     monkeypatch.setattr(planner_study, "plan", stop)
     with pytest.raises(InterruptedError):
-        study(SHORT, STREET, users=2, accesses=60, budgets=(0.2, 0.5), workers=1, expect=told.append, **HAMMING)
+        study(SHORT, STREET, users=2, accesses=60, budgets=(0.2, 0.5), workers=1, expect=told.append, **PAPER)
     assert told == [expected_seconds([4, 5, 4, 5], 60, DEFAULT, 1), "plan"]
 
 
@@ -159,7 +161,7 @@ def test_nothing_depends_on_the_number_of_processes(found, monkeypatch):
         told.append(news)
 
     again = study(
-        SHORT, STREET, users=2, accesses=60, budgets=(0.2,), workers=2, progress=tell, planners=PLANNERS, **HAMMING
+        SHORT, STREET, users=2, accesses=60, budgets=(0.2,), workers=2, progress=tell, planners=PLANNERS, **PAPER
     )
     assert again.rows == tuple(row for row in found.rows if row.budget_share == 0.2)
     assert told == [("users and budgets", 1, 2), ("users and budgets", 2, 2)]
@@ -169,25 +171,10 @@ def test_planning_ahead_wins_where_the_solver_s_own_optimum_tells_all():
     """Who goes around between three places gives all the later ones away by telling the truth once."""
     town = Places([0.0, 0.0, 0.01], [0.0, 0.01, 0.0])
     around = MarkovProfile.from_matrix([[0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.8, 0.1, 0.1]], town)
-    rows = rows_of(UserDay("who", around, 288), 0.5, MetricName.EUCLID, MetricName.EUCLID, 300, 0, DEFAULT)
+    rows = rows_of(UserDay("who", around, 288), 0.5, MetricName.EUCLID, MetricName.EUCLID, 300, 0, DEFAULT, "access")
     plain, *_, ahead = rows
     assert ahead.interval[0] > plain.interval[1]
     assert ahead.filter.interval[1] >= 0.9 * ahead.bound
-
-
-def made(user, budget, planner, reached, half=0.01, bound=0.9):
-    error = Estimate(reached, (reached - half, reached + half))
-    return StudyRow(user, 12, budget, planner, error, Estimate(reached / 2), Estimate(0.1), 0.1, error, bound, 1.0)
-
-
-def made_up(*users):
-    """A study of users who keep so much without and with planning."""
-    rows = [
-        made(f"user {number}", 0.2, outlook, far if outlook is Outlook.FAR_SIGHTED else near)
-        for number, (near, far) in enumerate(users)
-        for outlook in Outlook
-    ]
-    return Study(tuple(rows), hamming(), hamming(), accesses=100, seed=0)
 
 
 def test_means_are_those_of_the_users():
@@ -234,7 +221,9 @@ def test_the_pages_hold_every_row(found, tmp_path):
     assert [(row["user"], float(row["budget"]), row["planner"]) for row in rows] == [
         (row.user, row.budget_share, str(row.planner)) for row in found.rows
     ]
-    names = "user places budget planner filter smoother quality_loss kept bound ceiling kept_low kept_high"
+    names = (
+        "user places budget planner filter smoother quality_loss worst_loss kept bound ceiling over kept_low kept_high"
+    )
     assert list(rows[0]) == names.split()
     assert float(rows[0]["kept_low"]) == found.rows[0].interval[0]
     report = files["report"].read_text()
@@ -298,6 +287,7 @@ def test_the_command_prints_rows_for_machines(run, found, asked, tmp_path):
         "step": "5min",
         "clock": "0s",
         "workers": 1,
+        "over": "1 day",
         "planners": ["plain", "look-ahead", "far-sighted"],
     }
     assert list(tmp_path.iterdir()) == [tmp_path / "street.csv"]
@@ -419,7 +409,9 @@ def test_a_lower_bound_for_one_planner_holds_for_all(monkeypatch):
     monkeypatch.setattr(
         planner_study, "follow", lambda *words, **names: replace(follow(*words, **names), bound=next(found))
     )
-    rows = rows_of(UserDay("who", around, 288), 0.3, MetricName.HAMMING, MetricName.HAMMING, 20, 0, list(Outlook))
+    rows = rows_of(
+        UserDay("who", around, 288), 0.3, MetricName.HAMMING, MetricName.HAMMING, 20, 0, list(Outlook), "access"
+    )
     assert [row.bound for row in rows] == [0.07] * 4
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hideseek.adversary import Estimate
 from hideseek.experiments import Comparison, Study
 from hideseek.experiments.comparison import ComparisonRow
-from hideseek.experiments.planner_study import StudyRow
+from hideseek.experiments.planner_study_rows import StudyRow
 from hideseek.metrics import hamming
 from hideseek.planning import Outlook
 
@@ -23,3 +23,18 @@ def planned(planner, kept):
 
 COMPARISON = Comparison((mechanism("<b>best</b>", 1.5), mechanism("truth", 0.0, 0.0)), 1.0, 2.0, 3.0, 50, 200)
 STUDY = Study((planned(Outlook.PLAIN, 0.3), planned(Outlook.FAR_SIGHTED, 0.8)), hamming(), hamming(), 300, 0)
+
+
+def studied(user, budget, planner, reached, half=0.01, bound=0.9):
+    error = Estimate(reached, (reached - half, reached + half))
+    return StudyRow(user, 12, budget, planner, error, Estimate(reached / 2), Estimate(0.1), 0.1, error, bound, 1.0)
+
+
+def made_up_study(*users):
+    """A study of users who keep so much without and with planning."""
+    rows = [
+        studied(f"user {number}", 0.2, outlook, far if outlook is Outlook.FAR_SIGHTED else near)
+        for number, (near, far) in enumerate(users)
+        for outlook in Outlook
+    ]
+    return Study(tuple(rows), hamming(), hamming(), accesses=100, seed=0)

@@ -122,7 +122,20 @@ def test_users_with_hostile_names_are_studied_compared_and_protected(run, monkey
 
     monkeypatch.setattr(planner_study, "study", once)
     hamming = ("--privacy", "hamming", "--quality", "hamming", "--workers", "1")
-    planned = ("study", "street.csv", "--box", "0,0.1,0,1", "--users", 2, "--accesses", 10, "--out", "study")
+    planned = (
+        "study",
+        "street.csv",
+        "--box",
+        "0,0.1,0,1",
+        "--users",
+        2,
+        "--accesses",
+        10,
+        "--over",
+        "1h",
+        "--out",
+        "study",
+    )
     compared = ("compare", "street.csv", "--user", tag, "--grid", "1x2", "--accesses", 2, "--walks", 2)
     protected = ("fleet", "street.csv", "--grid", "1x2", "--out", "fleet")
     for words in ((*planned, "--planners", "plain,far-sighted"), (*compared, "--out", "compare"), protected):

@@ -44,7 +44,7 @@ OverToo = Annotated[
     typer.Option(
         "--over",
         metavar="LENGTH",
-        help="The window over which the budget of one playbook holds on average; access for none such.",
+        help="The window over which the budget of one of ours holds on average; access for none such.",
     ),
 ]
 Privacies = Annotated[
@@ -265,6 +265,7 @@ def study_command(
             "look-ahead doubles the time.",
         ),
     ] = "plain,secondary,far-sighted",
+    over: OverToo = DAY,
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     folder: Annotated[
@@ -276,15 +277,16 @@ def study_command(
 ) -> None:
     """Measure what planning ahead is worth: planners against an adversary who remembers every release.
 
+    All keep the same budget at every access, and one more keeps it on average over a window.
+
     Traces from the Bay area lie on the paper's grid, others on one around them, unless the options below say otherwise.
     The command first says how long it will take.
     """
     from hideseek.adversary.label import ASSUMPTION
     from hideseek.cli.people import people_of
     from hideseek.experiments.planner_study import study
-    from hideseek.experiments.planner_study_pages import facts_of, table_of, write_pages
+    from hideseek.experiments.planner_study_pages import facts_of, for_whom, table_of, write_pages
     from hideseek.experiments.wording import named
-    from hideseek.planning.simulation import FOR_WHOM
 
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
@@ -292,7 +294,7 @@ def study_command(
         people = people_of(data, reading, users, seed)
         found = study(
             people.traces, people.regions, users=users, accesses=accesses, privacy=privacy, quality=quality, seed=seed,
-            step=people.step, clock=people.clock, workers=workers, progress=advance,
+            step=people.step, clock=people.clock, workers=workers, progress=advance, over=over,
             planners=[name.strip() for name in planners.split(",")], expect=tell_expected,
         )  # fmt: skip
     files = {} if folder is None else write_pages(found, people.who, folder)
@@ -302,7 +304,7 @@ def study_command(
     table = table_of(found)
     title = f"Privacy ({named(found.privacy)}) on average over {users} {people.who}"
     print_table(title, table.header, table.rows, table.words)
-    for told in (*found.findings, FOR_WHOM, ASSUMPTION):
+    for told in (*found.findings, *found.window_findings, for_whom(found), ASSUMPTION):
         say(told)
     if files:
         say("The report with the figure, readable by you only: ", (str(files["report"]), "bold"))
