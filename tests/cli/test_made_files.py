@@ -13,6 +13,7 @@ from hideseek import MarkovProfile, Places, Playbook, load_profile, save_profile
 from hideseek.adversary import attack
 from hideseek.codebook.codebook import Codebook
 from hideseek.experiments import planner_study_pages
+from hideseek.planning import steering_training
 from hideseek.storage.kinds import Kind
 from tests.support.fleets import labels_of
 from tests.support.results import STUDY
@@ -90,6 +91,34 @@ def test_the_facts_of_each_file_are_those_that_are_in_it(run, files, undisturbed
     label = labels_of(undisturbed).loc["person-002"]
     assert (mark["user"], [row["kept"] for row in mark["rows"]]) == ("person-002", [label["kept"]])
     assert label["codebook"] in run("inspect", undisturbed / "done" / "person-002.json")[1].replace("\n", "")
+
+
+def test_a_fleet_over_a_window_is_explained(run, tmp_path, city, monkeypatch):
+    monkeypatch.setattr(steering_training, "ROUND", 24)
+    words = (
+        "--grid",
+        "1x2",
+        "--privacy",
+        "hamming",
+        "--quality",
+        "hamming",
+        "--over",
+        "1h",
+        "--cap",
+        3,
+        "--workers",
+        1,
+    )
+    assert run("fleet", city, "--out", "all", *words)[0] == 0
+    for at in ("all", "all/labels.parquet"):
+        told = " ".join(run("inspect", at)[1].replace("│", " ").split())
+        assert "budgets hold over 1 hour on average, after every history" in told
+        assert "budgets on average, of 2 at most" in told
+    facts = json.loads(run("inspect", "all", "--json")[1])
+    worst = labels_of(tmp_path / "all")["worst_window"] / labels_of(tmp_path / "all")["budget"]
+    assert (facts["over"], facts["worst_window"]) == ("1 hour", worst.max())
+    assert (facts["job"]["over"], facts["job"]["cap"]) == ("1 hour", 3.0)
+    assert "budgets over 1 hour" in (tmp_path / "all" / "report.html").read_text()
 
 
 def test_no_true_place_is_shown_of_a_state(run, tmp_path):

@@ -133,6 +133,26 @@ def test_the_command_hands_every_option_over(run, monkeypatch):
 
 
 @pytest.mark.usefixtures("no_report")
+def test_options_of_a_window_reach_the_job_and_its_loss_is_told(run, monkeypatch):
+    jobs = []
+
+    def noted(data, out, **options):
+        jobs.append(options["job"])
+        made = {"playbooks": 4, "over": jobs[-1].over, "worst_window": 1.3125}
+        return Fleet("x", 4, 0, 0, {}, 0, 0, 0.9, 1.0, "folder", **made)
+
+    monkeypatch.setattr(running, "run_fleet", noted)
+    told = [
+        run("fleet", "data", "--out", "o", *words.split())[1]
+        for words in ("--over 1day --cap 4 --against log", "--over access", "")
+    ]
+    assert jobs == [Job(over="1 day", cap=4.0, against="log"), Job(over="access"), Job()]
+    assert re.search(r"budgets hold\s*│\s*over 1 day on average, after every history", told[0])
+    assert re.search(r"lost in the worst 1 day\s*│\s*1.31 budgets on average, of 2 at most", told[0])
+    assert "budgets" not in told[1]
+
+
+@pytest.mark.usefixtures("no_report")
 def test_who_could_not_protect_anybody_says_so_by_the_status(run, monkeypatch):
     none = Fleet("x", 5, 0, 5, {"still": 5}, 0, 0, None, None, "folder")
     monkeypatch.setattr(running, "run_fleet", lambda *_, **__: none)
@@ -177,6 +197,21 @@ def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
         (["CITY", "--out", "o", "--step", "never"], "ParameterError", "option --step of fleet"),
         (["CITY", "--out", "o", "--memory", "-1"], "ParameterError", "option --memory of fleet"),
         (["CITY", "--out", "o", "--budget", "lots"], "ParameterError", "option --budget of fleet"),
+        (["CITY", "--out", "o", "--over", "1min"], "ParameterError", "option --over of fleet must be"),
+        (["CITY", "--out", "o", "--cap", "4"], "ParameterError", "option --cap of fleet must be left out"),
+        (["CITY", "--out", "o", "--over", "1day", "--cap", "0"], "ParameterError", "option --cap of fleet must be"),
+        (["CITY", "--out", "o", "--over", "access", "--against", "log"], "ParameterError", "option --against of fleet"),
+        (
+            ["CITY", "--out", "o", "--over", "1day", "--against", "smoother"],
+            "ParameterError",
+            "option --against of fleet",
+        ),
+        (
+            ["CITY", "--out", "o", "--memory", "1", "--over", "1day"],
+            "ParameterError",
+            "option --over of fleet must be left",
+        ),
+        (["CITY", "--out", "o", "--memory", "1", "--cap", "4"], "ParameterError", "option --cap of fleet must be left"),
         (["CITY", "--out", "o", "--budget", "20%", "--budget", "20.0%"], "ParameterError", "none of them twice"),
     ],
 )

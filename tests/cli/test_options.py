@@ -40,10 +40,14 @@ def defaults(function):
         (made_files.evaluate_command, evaluate, ("accesses", "seed")),
         (made_files.evaluate_command, playbook_label, ("accesses", "seed")),
         (through_time.plan_command, plan, ("outlook", "mode", "discount", "walks", "seed")),
-        (many_people.compare_command, compare, ("accesses", "walks", "seed", "workers")),
-        (many_people.study_command, study, ("users", "accesses", "privacy", "quality", "seed", "workers")),
+        (many_people.compare_command, compare, ("over", "accesses", "walks", "seed", "workers")),
+        (many_people.study_command, study, ("users", "accesses", "over", "privacy", "quality", "seed", "workers")),
         (many_people.reproduce_command, reproduce, ("users", "seed", "workers")),
-        (many_people.fleet_command, Job, ("grid", "cell", "box", "h3", "places", "memory", "quality")),
+        (
+            many_people.fleet_command,
+            Job,
+            ("grid", "cell", "box", "h3", "places", "memory", "quality", "over", "cap", "against"),
+        ),
     ],
 )
 def test_defaults_are_those_of_the_function(command, function, names):

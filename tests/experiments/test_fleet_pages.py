@@ -10,7 +10,8 @@ import pytest
 from hideseek.experiments.fleet_pages import fleet_report
 
 USUAL = {
-    "fixes": 99, "privacy_metric": "euclid", "asked": "20%", "few_days": False, "narrow": False, "days": 9,
+    "fixes": 99, "privacy_metric": "euclid", "asked": "20%", "over": "access",
+    "few_days": False, "narrow": False, "days": 9,
     "hit_rates": [{"place": "home", "share": 0.6, "there": 0.3, "elsewhere": 0.2}], "filter": 800.0, "ceiling": 900.0,
     "prior_risk": 1000.0, "risk_share": 0.8, "kept": 0.89, "reason": None,
 }  # fmt: skip
@@ -85,3 +86,20 @@ def test_a_fleet_in_which_nobody_is_protected_has_a_page():
     page = page_of({"kept": None, "risk_share": None, "reason": "still"})
     assert section(page, "Who could not be protected") == [["still", "1"]]
     assert not section(page, "Everybody")
+
+
+LOST = {"over": "1 day", "budget": 250_000.0, "quality_loss": 249_001.0, "realised": 252_004.0,
+        "worst_window": 360_000.0, "worst_loss": 1_440_000.0, "quality_metric": "squared"}  # fmt: skip
+
+
+def test_what_budgets_over_a_window_lose_is_told_in_metres_and_in_words():
+    page = page_of(LOST, {}, LOST | {"budget": 490_000.0})
+    heading = "What is lost, with budgets over 1 day"
+    first, second = section(page, heading)
+    assert first == ["user 0", "euclid, 20%", "500", "499", "502", "600", "1.2e+03"]
+    assert second[:3] == ["user 2", "euclid, 20%", "700"]
+    assert "over any 1 day in a row it may be 1.41 times as many metres" in page
+    told = page_of(LOST | {"quality_metric": "hamming", "budget": 0.25, "worst_window": 0.4})
+    assert "over any 1 day in a row it may be twice as much" in told
+    assert section(told, heading)[0][2] == "0.25"
+    assert "What is lost" not in page_of({}, {"over": None})

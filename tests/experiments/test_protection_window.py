@@ -70,7 +70,7 @@ def test_what_is_made_is_for_a_device(made, tmp_path):
     [
         ({"over": "1min"}, "'over' parameter of BeliefGame"),
         ({"cap": 2.0}, "'cap' parameter of BeliefGame"),
-        ({"against": "both"}, "'against' parameter of plan"),
+        ({"against": "both"}, "'against' parameter of protect"),
         ({"against": "smoother"}, "'against' parameter of protect"),
     ],
 )

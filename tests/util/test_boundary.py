@@ -152,8 +152,8 @@ def calls(folder):
             "Hexagons.nearest": (hs.Hexagons(("881f1d4887fffff",)).nearest, point),
             "Job": (
                 hs.fleet.Job,
-                {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min", "memory": 1}
-                | {"cell": None, "h3": None, "places": None, "about": None}
+                {"grid": (1, 2), "box": (0.0, 1.0, 0.0, 1.0), "step": "5min"}
+                | dict.fromkeys(("cell", "h3", "places", "about", "memory", "cap", "against", "over"))
                 | {"privacy": ("hamming",), "quality": "squared", "budgets": ("20%",), "sensitive": ()},
             ),
             "MarkovProfile": (
@@ -333,7 +333,7 @@ def calls(folder):
                     "quality": "hamming",
                     "budgets": (0.2,),
                 }
-                | {"planners": ("plain", "far-sighted"), "expect": None, "step": "5min"},
+                | {"planners": ("plain", "far-sighted"), "expect": None, "step": "5min", "over": "access"},
             ),
             "synthetic_city": (hs.synthetic_city, {"people": 1, "days": 1, "seed": 0}),
             "tolerant": (hs.metrics.tolerant, {"metric": t.metric, "tolerance": {0: 2.0}}),

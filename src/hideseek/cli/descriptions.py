@@ -31,6 +31,7 @@ from hideseek.solvers.certificate import relative_gap
 from hideseek.solvers.curve import Curve
 from hideseek.solvers.solution import Solution
 from hideseek.util.arrays import IntArray
+from hideseek.util.choices import ACCESS
 from hideseek.util.display import bracketed, counted
 from hideseek.util.estimates import Estimate
 from hideseek.util.units import amount, in_unit, is_length, metres_beside, shown, shown_many, unit_words
@@ -415,6 +416,9 @@ def fleet_words(found: Fleet) -> list[tuple[str, str]]:
         words.append(("places, on average", f"{found.places:.3g}{wide}"))
         words.append(("fixes outside, on average", f"{100 * found.outside:.2g} %"))
         words.append(("covered, on average", f"{found.hours:.0f} hours on {found.days:.3g} days"))
+    if found.worst_window is not None and found.over != ACCESS:
+        words.append(("budgets hold", f"over {found.over} on average, after every history"))
+        words.append((f"lost in the worst {found.over}", f"{found.worst_window:.3g} budgets on average, of 2 at most"))
     if found.kept is not None and found.seconds is not None:
         words.append(("kept of the ceiling, on average", f"{found.kept:.1%}"))
         words.append(("CPU seconds per user", f"{found.seconds:.1f}"))

@@ -231,7 +231,7 @@ def some_labels(kind: Kind, path: Path) -> Inspected:
     facts: dict[str, object] = {
         "labels": str(path), "users": found.users, "codebooks": found.codebooks, "playbooks": found.playbooks,
         "unusable": found.unusable, "reasons": found.reasons, "kept": found.kept, "few_days": found.few_days,
-        "narrow": found.narrow,
+        "narrow": found.narrow, "over": found.over, "worst_window": found.worst_window,
     } | {name: getattr(found, name) for name in COVERAGE}  # fmt: skip
     words = [one for one in fleet_words(found) if one[0] not in ("users told apart by", "done by an earlier run")]
     return Inspected(kind, facts, ((f"{path.name}, the labels of {found.users} users", ("", ""), words),))

@@ -14,8 +14,11 @@ from hideseek.cli.options import (
     NUMBER,
     AsJson,
     Budget,
+    Cap,
     Commands,
     DataOrCity,
+    OfPlaybooks,
+    Over,
     Privacy,
     Quality,
     Report,
@@ -322,6 +325,9 @@ def fleet_command(
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
     budget: Budgets = ["20%"],
+    over: Over = None,
+    cap: Cap = None,
+    against: OfPlaybooks = None,
     memory: Annotated[
         int | None, NUMBER(help="Make codebooks that remember so many releases; without it, playbooks.")
     ] = None,
@@ -346,7 +352,7 @@ def fleet_command(
         raise broken_rule(names_of(refused), "fleet", "given to commands about one person", "a fleet")
     job = Job(
         **vars(region_choice(reading)), step=reading.step or STEP, memory=memory, privacy=tuple(privacy),
-        quality=quality, budgets=tuple(budget), sensitive=tuple(sensitive),
+        quality=quality, budgets=tuple(budget), over=over, cap=cap, against=against, sensitive=tuple(sensitive),
     )  # fmt: skip
     try:
         with bar("fleet") as advance:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from hideseek.util.choices import MetricName, Protect
+from hideseek.util.choices import Against, MetricName, Protect
 
 PROTECT = "What to protect: place (where you are at this access), next (this place and the next one)"
 METRICS = "hamming (whether places differ), euclid (in metres), squared (in root mean square metres)"
@@ -111,6 +111,16 @@ Over = Annotated[
     ),
 ]
 Cap = Annotated[float | None, NUMBER(help="The most budgets that an access may lose, with --over 1day or so.")]
+OfPlaybooks = Annotated[
+    Against | None,
+    typer.Option(
+        "--against",
+        metavar=f"<{Against.FILTER}|{Against.LOG}|{Against.BOTH}>",
+        help="The adversary, with --over 1day or so: filter guesses a place at its access, log when all has been "
+        "released; both if not given.",
+        show_default=False,
+    ),
+]
 Every = Annotated[
     int | None,
     NUMBER(help=f"Time steps from one access to the next, with --protect between; {EVERY} if not given."),

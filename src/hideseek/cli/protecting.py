@@ -11,6 +11,7 @@ import typer
 from hideseek.cli.options import NUMBER, AsJson, Budget, Cap, Commands, Over, Report, Sensitive, Traces
 from hideseek.cli.reading import Reading, reads_traces
 from hideseek.cli.terminal import note, print_json, print_table, say
+from hideseek.util.choices import OVER
 from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
@@ -42,7 +43,7 @@ def protect_command(
     """Protect a person: from traces to the playbook of a device, with a report of what it is worth."""
     from hideseek.cli.inputs import tell_if_narrow
     from hideseek.cli.people import learned
-    from hideseek.experiments.protection import OVER, plain_game, protect, user_of
+    from hideseek.experiments.protection import plain_game, protect, user_of
     from hideseek.experiments.protection_folder import own_folder
 
     own_folder(folder)

@@ -14,8 +14,9 @@ import pandas as pd
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.experiments.report import Section, Table, html_report
 from hideseek.plots.fleets import protection_figure
-from hideseek.util.display import counted
-from hideseek.util.units import shown
+from hideseek.util.choices import ACCESS
+from hideseek.util.display import bracketed, counted
+from hideseek.util.units import is_square, shown, unit_words
 
 Row = dict[Hashable, Any]
 TITLE = "A fleet, protected"
@@ -45,7 +46,7 @@ def fleet_report(labels: pd.DataFrame) -> str:
         f"{ASSUMPTION}"
     )
     sections: list[Section | None] = [distribution(made, promised)] if len(made) else []
-    sections += [badly_protected(made), unusable(labels)]
+    sections += [badly_protected(made), unusable(labels), over_a_window(made)]
     everybody = Section(
         "Everybody",
         "Click on a column to sort by it. Of the named and sensitive places, the one that the adversary names most "
@@ -87,6 +88,40 @@ def badly_protected(made: pd.DataFrame) -> Section | None:
     text += " ".join(f"{mark.capitalize()}: {words}" for mark, words in WHY.items() if mark in present)
     header = ("user", "design", "marks", "of prior risk", "named when there")
     return Section("Who is badly protected, and why", text, table=Table(header, tuple(told), words=3))
+
+
+def over_a_window(made: pd.DataFrame) -> Section | None:
+    """What every design loses, where budgets hold over a window: expected and realised, and at most."""
+    rows = made[made["over"].notna() & (made["over"] != ACCESS)]
+    if rows.empty:
+        return None
+    over, unit = rows["over"].iloc[0], UNITS.get(str(rows["quality_metric"].iloc[0]), "")
+    twice = "1.41 times as many metres, root mean square" if is_square(unit) else "twice as much"
+    text = (
+        f"The budget holds on average over {over}, after every history: what an access does not lose is saved up for "
+        f"later ones, at most the budget of {over}. So a single access may lose more than the budget, and over any "
+        f"{over} in a row it may be {twice}; the worst that occurred are told. Expected is what an access loses on "
+        "average, given all that was exposed before: by this the account is kept. Realised is what the releases that "
+        "came did lose. Both should be near the budget."
+    )
+    header = (
+        "user",
+        "design",
+        bracketed("budget", unit_words(unit)),
+        "expected",
+        "realised",
+        f"worst {over}",
+        "worst access",
+    )
+    told = tuple((row["user"], design_of(row), *losses_of(row)) for row in rows.to_dict("records"))
+    return Section(f"What is lost, with budgets over {over}", text, table=Table(header, told, words=2))
+
+
+def losses_of(row: Row) -> tuple[str, ...]:
+    """The budget and what is lost, as people are shown it."""
+    unit = UNITS.get(str(row["quality_metric"]), "")
+    names = ("budget", "quality_loss", "realised", "worst_window", "worst_loss")
+    return tuple(f"{shown(row[name], unit):.3g}" for name in names)
 
 
 def unusable(labels: pd.DataFrame) -> Section | None:

@@ -34,22 +34,20 @@ from hideseek.model.regions import Regions
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.plan_file import save_plan
 from hideseek.planning.planner import Planner
-from hideseek.planning.training import adversary_of
+from hideseek.planning.training import adversary_of_playbook
 from hideseek.playbook.playbook import Playbook
 from hideseek.storage.profile_file import save_profile
 from hideseek.traces.table import check_traces
 from hideseek.traces.timezones import local_zone
 from hideseek.util.arrays import FloatArray
 from hideseek.util.boundary import checked
-from hideseek.util.checks import one_of
-from hideseek.util.choices import ACCESS, Against
+from hideseek.util.choices import OVER, Against
 from hideseek.util.display import html_table
 from hideseek.util.private_files import write_privately
 from hideseek.util.progress import Advance
 from hideseek.util.units import amount
 from hideseek.util.workers import worker_count
 
-OVER = ACCESS  # the budget of the paper
 MOST_NAMED, UNNAMED = 12, 3  # places that the label is about: by name, and where none has one
 SETTLED = 0.05  # the total variation from the long-run distribution at which a silence is long
 
@@ -185,16 +183,6 @@ def saved(made: Protection, folder: Path | None) -> Protection:
     return made
 
 
-def played_against(against: Against | str | None, plain: BeliefGame) -> Against | None:
-    """The adversary, if one was given."""
-    if against is None:
-        return None
-    asked = one_of(Against, against, "against", "protect")
-    if asked is Against.SMOOTHER:
-        raise broken_rule("against", "protect", "'filter', or over a window 'filter', 'log' or 'both'", "'smoother'")
-    return adversary_of(asked, plain)
-
-
 def one_person(traces: pd.DataFrame) -> pd.DataFrame:
     """The traces, refused where they are those of several people."""
     table = check_traces(traces, "protect")
@@ -234,7 +222,8 @@ def protected(
     profile, regions = plain.profile, regions_of(plain.profile)
     weighted = sensitive_to(plain.privacy, regions, places=sensitive)
     game = BeliefGame.of(profile, privacy=weighted, quality=plain.quality, budget=plain.budget)
-    game, adversary = replace(game, window=plain.window, cap=plain.cap), played_against(against, plain)
+    game = replace(game, window=plain.window, cap=plain.cap)
+    adversary = adversary_of_playbook(against, plain.window, "protect")
     own = {holder(one, regions): one.name for one in sensitive}
     names = own | names_of(regions, profile.stationary, own)
     made, others = made_beside(Person(game, plain, names, own, seed, adversary), workers, progress)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 from hideseek.adversary.label import ROUNDING, Label
 from hideseek.experiments.report import Table
@@ -16,7 +15,7 @@ from hideseek.playbook.playbook import Measure
 from hideseek.util.choices import Outlook
 from hideseek.util.display import bracketed
 from hideseek.util.estimates import Estimate
-from hideseek.util.time_steps import checked_step
+from hideseek.util.time_steps import checked_step, in_words
 from hideseek.util.units import ROOT, amount, is_square, shown, unit_words
 
 
@@ -43,9 +42,7 @@ def over_words(window: int, every: int, step: str) -> str:
     >>> over_words(288, 1, "0 days 00:05:00"), over_words(18, 1, "5min"), over_words(7, 2, "1h")
     ('1 day', '1.5 hours', '14 hours')
     """
-    hours = window * every * checked_step(step, "over_words") / timedelta(hours=1)
-    number, unit = (hours / 24, "day") if hours >= 24 else (hours, "hour") if hours >= 1 else (60 * hours, "minute")
-    return f"{number:.3g} {unit}{'s' * (number != 1)}"
+    return in_words(window * every * checked_step(step, "over_words"))
 
 
 def budget_words(chain: BeliefChain, step: str, unit: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from datetime import timedelta
 from itertools import product
 
 import msgspec
@@ -23,18 +24,21 @@ from hideseek.game.budget import budget_through_time, parsed_budget
 from hideseek.metrics.metric import Metric
 from hideseek.metrics.named import UNITS, metric_of
 from hideseek.metrics.sensitive_places import SensitivePlace, held, sensitive_place, weighed, weights_of
+from hideseek.model.account import checked_cap, window_of
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.own_places import FEW_DAYS, coverage, narrow_budget
 from hideseek.model.profile import STEP, regions_of
 from hideseek.model.region_choice import RegionChoice
 from hideseek.model.regions import Places, Regions, in_space, reach
 from hideseek.model.scenario import Scenario
+from hideseek.planning.belief_game import BeliefGame
+from hideseek.planning.training import adversary_of_playbook
 from hideseek.playbook.playbook import playbook_from
 from hideseek.solvers.certificate import relative_gap
 from hideseek.util.boundary import checked
 from hideseek.util.checks import one_of, scalar
-from hideseek.util.choices import MetricName
-from hideseek.util.time_steps import checked_step
+from hideseek.util.choices import ACCESS, OVER, Against, MetricName
+from hideseek.util.time_steps import checked_step, in_words, written_step
 from hideseek.util.units import is_length, metres_beside, shown
 
 
@@ -63,6 +67,9 @@ class Job:
     budgets : tuple of str or float
         Expected losses per access: displacements such as "500m", percentages of the saturating budget, at which
         releases reveal nothing, or numbers in the unit of the quality metric.
+    over, cap, against : optional
+        Of playbooks: whether budgets hold at every "access" or on average over a window such as "1 day", the most
+        budgets that an access may lose then, and which adversary: see :func:`hideseek.protect`.
     sensitive : tuple of str
         Locations at which errors of the adversary count for more, as :func:`hideseek.metrics.sensitive_place` reads
         them. Those that lie in no place of a user change nothing for this user.
@@ -78,6 +85,8 @@ class Job:
     (('hamming', '20%'), ('hamming', '0.5'), ('euclid', '20%'), ('euclid', '0.5'))
     >>> Job(privacy="euclid", budgets=("0.5 km",)).designs
     (('euclid', '500m'),)
+    >>> Job(over="24h", cap=4).over
+    '1 day'
     """
 
     grid: tuple[int, int] | None = None
@@ -91,6 +100,9 @@ class Job:
     privacy: str | tuple[str, ...] = (MetricName.EUCLID,)
     quality: str = MetricName.SQUARED
     budgets: tuple[str | float, ...] = ("20%",)
+    over: str | timedelta | None = None
+    cap: float | None = None
+    against: Against | str | None = None
     sensitive: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -109,6 +121,8 @@ class Job:
                 raise broken_rule(name, owner, "one or more, none of them twice", list(values))
             object.__setattr__(self, name, values)
         object.__setattr__(self, "quality", str(quality))
+        for name, value in kept_budget(self.memory, self.over, self.cap, self.against, self.step, owner).items():
+            object.__setattr__(self, name, value)
         object.__setattr__(self, "sensitive", tuple(self.sensitive))
         for text in self.sensitive:
             sensitive_place(text)
@@ -145,6 +159,40 @@ def plain_budget(budget: str | float, unit: str, owner: str) -> str:
     return f"{shown(number, unit):.15g}{'m' * is_length(unit)}"
 
 
+def kept_budget(
+    memory: int | None,
+    over: str | timedelta | None,
+    cap: float | None,
+    against: Against | str | None,
+    step: str,
+    owner: str,
+) -> dict[str, str | float | None]:
+    """How budgets hold, each written in one way only; what is about playbooks is refused where codebooks are made."""
+    given: dict[str, str | float | None] = {"over": None, "cap": None, "against": None}
+    if memory is not None:
+        for name, value in (("over", None if over == ACCESS else over), ("cap", cap), ("against", against)):
+            if value is not None:
+                rule = "left out beside memory, as codebooks keep their budget given the releases that they remember"
+                raise broken_rule(name, owner, rule, value, "Make playbooks, without memory.")
+        return given
+    asked = OVER if over is None else over
+    window = window_of(asked, step, 1, owner)
+    adversary = adversary_of_playbook(against, window, owner)
+    given["over"] = ACCESS if window == 1 else plain_length(asked, owner)
+    return given | {"cap": checked_cap(cap, window, owner), "against": None if adversary is None else str(adversary)}
+
+
+def plain_length(length: str | timedelta, owner: str) -> str:
+    """A length of time as it is written in one way only.
+
+    >>> plain_length("24h", "fleet"), plain_length("100min", "fleet")
+    ('1 day', '0 days 01:40:00')
+    """
+    exact = checked_step(length, owner)
+    words = in_words(exact)
+    return words if checked_step(words, owner) == exact else written_step(exact)
+
+
 class HitRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often an adversary who remembers every release names a place: when the user is ``there``, and elsewhere.
 
@@ -165,6 +213,10 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """One design of one user in the table of labels: the numbers of a playbook, or of a codebook and of its label.
 
     ``asked`` is the budget as the job has it, such as 20%, and ``budget`` the number in the unit of the quality metric.
+    A playbook's holds ``over`` "access", at every one, or a window such as "1 day", on average, after every history.
+    ``quality_loss`` is the mean and ``worst_loss`` the largest of what an access is expected to lose, given what was
+    exposed before, and ``worst_window`` the largest mean over the accesses of a window; ``realised`` is the mean of
+    what the releases that came did lose.
     Errors are in the unit of the privacy metric, times weights for a user with ``sensitive_places``; losses in that of
     the quality metric, and where it is m or m² the columns ``..._metres`` have the mean or root mean square
     displacement. ``risk_share`` is the share of the prior risk that the filter's error is. ``gap_filter`` and
@@ -192,6 +244,7 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     privacy_metric: str | None = None
     quality_metric: str | None = None
     asked: str | None = None
+    over: str | None = None
     budget: float | None = None
     budget_metres: float | None = None
     narrow: bool | None = None
@@ -218,6 +271,10 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     worst_loss_metres: float | None = None
     gap_worst_loss: float | None = None
     gap_worst_loss_metres: float | None = None
+    worst_window: float | None = None
+    worst_window_metres: float | None = None
+    realised: float | None = None
+    realised_metres: float | None = None
     over_budget: float | None = None
     over_budget_low: float | None = None
     over_budget_high: float | None = None
@@ -276,11 +333,11 @@ def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
         days=covered.days, few_days=covered.days < FEW_DAYS, quality_metric=job.quality,
     )  # fmt: skip
     for privacy, asked in job.designs:
-        named_row = msgspec.structs.replace(row, privacy_metric=privacy, asked=asked)
+        named_row = msgspec.structs.replace(row, privacy_metric=privacy, asked=asked, over=job.over)
         try:
             d_p, d_q = (metric_of(MetricName(name), regions) for name in (privacy, job.quality))
             d_p = weighed(d_p, regions, areas)
-            files, numbers, named = made(profile, job.memory, d_p, d_q, asked)
+            files, numbers, named = made(profile, job, d_p, d_q, asked)
             numbers |= {"sensitive_places": len(weights_of(d_p)), "risk_share": risk_share(numbers)}
             if "budget_metres" in numbers:
                 numbers["narrow"] = bool(narrow_budget(regions, numbers["budget_metres"]))
@@ -292,14 +349,16 @@ def attempts(user: str, traces: pd.DataFrame, job: Job) -> Iterator[Result]:
 
 
 def made(
-    profile: MarkovProfile, memory: int | None, privacy: Metric, quality: Metric, asked: str
+    profile: MarkovProfile, job: Job, privacy: Metric, quality: Metric, asked: str
 ) -> tuple[Files, Numbers, tuple[Naming, ...]]:
     """The files of a design, the columns that they fill, and how often an adversary names each place."""
-    if memory is None:
+    if job.memory is None:
         budget = budget_through_time(asked, profile, Scenario.sporadic(), privacy, quality, "plan")
-        files = planned(profile, privacy, quality, budget)
+        over = job.over or ACCESS
+        game = BeliefGame.of(profile, privacy=privacy, quality=quality, budget=budget, over=over, cap=job.cap)
+        files = planned(game, job.against)
         return files, *attacked(playbook_from(memoryview(files["playbook"])))  # verified, and what a device will read
-    content = designed(profile, memory, privacy, quality, asked)
+    content = designed(profile, job.memory, privacy, quality, asked)
     codebook = codebook_from(memoryview(content))
     run = Run(codebook, profile, privacy=privacy, owner="fleet")
     numbers = numbers_of(codebook, evaluate(codebook, profile))

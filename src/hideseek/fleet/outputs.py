@@ -31,7 +31,7 @@ from hideseek.util.private_files import UNFINISHED
 if TYPE_CHECKING:  # takes long to import
     import pyarrow as pa
 
-SCHEMA = 6
+SCHEMA = 7
 LONGEST = 100  # characters of a user in a file name
 NAMED = 5  # users in an error
 PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DIED = "every worker that tried it died"
 COVERAGE = ("places", "width", "outside", "hours", "days")
+HELD = ("over", "budget", "worst_window")
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,6 +41,9 @@ class Fleet:
     On average over users, None where nobody could be learned: ``places``, the median ``width`` of a place in metres,
     the share of fixes ``outside``, the ``hours`` and ``days`` covered. ``few_days`` users have fewer days than a week,
     so that their numbers are no promise, and ``narrow`` designs a budget far below the width of a place.
+
+    Budgets of playbooks hold ``over`` "access", at every one, or a window such as "1 day"; ``worst_window`` is the most
+    that the accesses of a window were expected to lose on average, in budgets, over all playbooks.
     """
 
     labels: str
@@ -59,6 +63,8 @@ class Fleet:
     days: float | None = None
     few_days: int = 0
     narrow: int = 0
+    over: str | None = None
+    worst_window: float | None = None
     notes: tuple[str, ...] = ()
     playbooks: int = 0
 
@@ -172,10 +178,11 @@ def summary(
     table: pa.Table, labels: str, reused: int, departed: int, told_apart_by: str, notes: tuple[str, ...] = ()
 ) -> Fleet:
     """The facts of a table of labels."""
-    columns = ("user", "kept", "seconds", "reason", "narrow", "playbook", *COVERAGE)
-    there = [name for name in columns if name in table.column_names]  # tables of 0.2.0 have fewer
+    columns = ("user", "kept", "seconds", "reason", "narrow", "playbook", *HELD, *COVERAGE)
+    there = [name for name in columns if name in table.column_names]  # tables of earlier releases have fewer
     rows = table.select(there).to_pandas().reindex(columns=columns)
     designed, learned = rows[rows["kept"].notna()], rows[rows["days"].notna()].drop_duplicates("user")
+    held, lost = designed["over"].dropna(), (designed["worst_window"] / designed["budget"]).dropna()
     failed = rows[~rows["user"].isin(designed["user"])].drop_duplicates("user")
     return Fleet(
         labels=labels,
@@ -192,5 +199,7 @@ def summary(
         **{name: float(learned[name].mean()) if learned[name].notna().any() else None for name in COVERAGE},
         few_days=int((learned["days"] < FEW_DAYS).sum()),
         narrow=Counter(designed["narrow"])[True],
+        over=str(held.iloc[0]) if len(held) else None,
+        worst_window=float(lost.max()) if len(lost) else None,
         notes=notes,
     )

@@ -87,7 +87,7 @@ def plan(
     asked = None if against is None else one_of(Against, against, "against", "plan")
     scenario = scenario_against(asked, lag, game, scenario)
     played = game_of(game, scenario=scenario, privacy=privacy, quality=quality, budget=budget, over=over, cap=cap)
-    adversary = adversary_of(asked, played)
+    adversary = adversary_of(asked, played.window, "plan")
     outlook, mode = one_of(Outlook, outlook, "outlook", "plan"), one_of(Mode, mode, "mode", "plan")
     walks, seed = whole_number(walks, "walks", "plan"), whole_number(seed, "seed", "plan", least=0)
     if played.window > 1:
@@ -114,15 +114,25 @@ def refuse_idle(outlook: Outlook, mode: Mode) -> None:
             raise broken_rule(parameter, "plan", "left out where the budget holds over a window", got)
 
 
-def adversary_of(asked: Against | None, game: BeliefGame) -> Against:
+def adversary_of(asked: Against | None, window: int, owner: str) -> Against:
     """The adversary that was asked for, or the default; refused where the kind of budget does not know this one."""
-    windowed = game.window > 1
+    windowed = window > 1
     adversary = asked or (Against.BOTH if windowed else Against.FILTER)
     known = (Against.FILTER, Against.LOG, Against.BOTH) if windowed else (Against.FILTER, Against.SMOOTHER)
     if adversary not in known:
         names, kind = " or ".join(f"'{one}'" for one in known), "over a window" if windowed else "at every access"
-        raise broken_rule("against", "plan", f"{names} where the budget holds {kind}", f"'{adversary}'")
+        raise broken_rule("against", owner, f"{names} where the budget holds {kind}", f"'{adversary}'")
     return adversary
+
+
+def adversary_of_playbook(asked: Against | str | None, window: int, owner: str) -> Against | None:
+    """The adversary, if one was given: of a playbook, which protects the current place, none who guesses it later."""
+    if asked is None:
+        return None
+    against = one_of(Against, asked, "against", owner)
+    if against is Against.SMOOTHER:
+        raise broken_rule("against", owner, "'filter', or over a window 'filter', 'log' or 'both'", "'smoother'")
+    return adversary_of(against, window, owner)
 
 
 def scenario_against(

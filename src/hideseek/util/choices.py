@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 ACCESS = "access"  # over which a budget holds, if not over a length of time
-DAY = "1 day"  # the window of a budget where no other is asked for
+DAY = "1 day"  # the window of a budget that stands beside those at every access
+OVER = ACCESS  # over which the budget of a playbook holds that is made for a person or a fleet: as in the paper
 
 
 class MetricName(StrEnum):

@@ -107,6 +107,17 @@ def nanoseconds(text: str) -> Fraction | None:
     return total if text and at == len(text) else None
 
 
+def in_words(length: timedelta) -> str:
+    """A length in the largest of days, hours and minutes that it fills, in three digits.
+
+    >>> in_words(timedelta(days=1)), in_words(timedelta(hours=36)), in_words(timedelta(minutes=5))
+    ('1 day', '1.5 days', '5 minutes')
+    """
+    hours = length / timedelta(hours=1)
+    number, unit = (hours / 24, "day") if hours >= 24 else (hours, "hour") if hours >= 1 else (60 * hours, "minute")
+    return f"{number:.3g} {unit}{'s' * (number != 1)}"
+
+
 def written_step(length: timedelta) -> str:
     """A length as files hold it.
 
