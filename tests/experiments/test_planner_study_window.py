@@ -125,7 +125,7 @@ def test_a_window_s_gain_is_counted_from_the_same_planner_at_every_access():
     assert over.attained == pytest.approx((0.96 + 0.27) / 2 / 0.99)
 
 
-def test_findings_say_of_each_kind_of_budget_what_it_keeps_and_what_none_exceeds():
+def test_findings_say_what_each_kind_of_budget_keeps_and_none_exceeds():
     found = windowed(0.96, 0.27)
     (every,), (over,) = found.findings, found.window_findings
     assert "planning ahead keeps 55%" in every
