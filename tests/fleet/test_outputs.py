@@ -38,6 +38,9 @@ OTHERS = {
     "privacy": ("euclid",),
     "quality": "euclid",
     "budgets": ("30%",),
+    "over": "1 hour",
+    "cap": 4.0,
+    "against": "log",
     "sensitive": ("clinic=46.517,6.633",),
 }
 
@@ -47,12 +50,13 @@ READING = {"format": "csv", "columns": {"tracked_at": "ts"}, "accuracy": 50.0, "
 
 @pytest.mark.parametrize("name", [*asdict(JOB), *asdict(Options()), "hideseek", "schema"])
 def test_a_job_is_another_by_any_of_its_options_and_by_the_release(name, tmp_path, monkeypatch):
-    with outputs.Outputs(tmp_path, JOB).taken():
-        outputs.Outputs(tmp_path, JOB).finish("ann", "digest", [])
+    job = replace(JOB, memory=None, over="1 day") if name in ("over", "cap", "against") else JOB  # of playbooks
+    with outputs.Outputs(tmp_path, job).taken():
+        outputs.Outputs(tmp_path, job).finish("ann", "digest", [])
     monkeypatch.setattr(outputs, "version", lambda _: "0.0.1" if name == "hideseek" else version("hideseek"))
     monkeypatch.setattr(outputs, "SCHEMA", outputs.SCHEMA + (name == "schema"))
     cut = {"grid": None} if name in ("cell", "h3", "places", "about") else {}  # the map is cut in one way
-    other = replace(JOB, **cut, **{name: OTHERS[name]}) if name in OTHERS else JOB
+    other = replace(job, **cut, **{name: OTHERS[name]}) if name in OTHERS else job
     how = replace(Options(), **{name: READING[name]}) if name in READING else None
     with (
         pytest.raises(ParameterError, match=rf"(Got |; ){name} ") as caught,
