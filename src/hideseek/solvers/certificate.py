@@ -48,7 +48,12 @@ class Certificate:
 
 
 def certify(
-    problem: Alternatives, claim: Claim, *, safe: FloatArray | None = None, allowed: BoolArray | None = None
+    problem: Alternatives,
+    claim: Claim,
+    *,
+    safe: FloatArray | None = None,
+    allowed: BoolArray | None = None,
+    priced: bool = False,
 ) -> Certificate:
     """Repair a claim and bound the value of the game from both sides; refuse what cannot be repaired.
 
@@ -64,6 +69,8 @@ def certify(
     allowed
         [inputs, releases]: the releases that the table was sought among, where not all. The bound is then that of
         mechanisms that keep to them.
+    priced
+        Whether the bound is to be at the price that is claimed, also where the prior risk is a better one.
 
     Returns
     -------
@@ -86,10 +93,10 @@ def certify(
     check_shapes(problem, claim)
     claim = repair(problem, claim, safe)
     check(problem, claim)
-    return bounded(problem, claim, allowed)
+    return bounded(problem, claim, allowed, priced)
 
 
-def bounded(problem: Alternatives, claim: Claim, allowed: BoolArray | None) -> Certificate:
+def bounded(problem: Alternatives, claim: Claim, allowed: BoolArray | None, priced: bool) -> Certificate:
     """Both bounds of a claim that has been checked."""
     games, rounding = problem.games, rounding_of(problem)
     reached = privacies(problem, claim.table)
@@ -98,7 +105,7 @@ def bounded(problem: Alternatives, claim: Claim, allowed: BoolArray | None) -> C
         bound = upper_bound(problem, claim, rounding, allowed)
     unseen = nothing_seen(problem)
     blind = float(unseen @ [game.prior_risk for game in games])
-    if not bound <= blind * (1 + BLIND):
+    if not (priced or bound <= blind * (1 + BLIND)):
         releases = claim.table.shape[1]
         claim = replace(
             claim,

@@ -108,4 +108,5 @@ class DoubleOracle(RestrictedProgram):
         if self.price is not None:
             game = self.problem.games[0]
             self.problem = Alternatives((replace(game, budget=max(inner(game.cost, best.table), game.least_loss)),))
-        return certify(self.problem, replace(attack, table=best.table), safe=self.safe, allowed=self.allowed)
+        claim, priced = replace(attack, table=best.table), self.price is not None
+        return certify(self.problem, claim, safe=self.safe, allowed=self.allowed, priced=priced)

@@ -31,6 +31,7 @@ from hideseek.util.sparse import Matrix, inner, light
 NEW_GUESSES, NEW_RELEASES = 2, 3  # for every release, and for every input and release, added in a round
 FEW = 2  # guesses that are better than most at an input, on average, where what most have in common is left out
 UNAFFORDABLE = 1e9  # budgets that one column would cost; HiGHS refuses coefficients much larger than this
+FINEST = 1e-14  # of the largest error: a prior risk below it would need coefficients that HiGHS refuses
 DENSE = 100_000  # tables with fewer entries than this are cheaper dense
 
 
@@ -56,7 +57,7 @@ class RestrictedProgram(GrowingProgram):
         self.game_of = np.repeat(np.arange(len(games)), sizes)
         self.guesses_of = [slice(end - size, end) for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
         # for every input: with the whole risk for a unit of errors, HiGHS's tolerances are too coarse at 2,000 places
-        self.unit = (max(game.prior_risk for game in games) or 1.0) / self.inputs
+        self.unit = (max(max(game.prior_risk for game in games), FINEST * error.max()) or 1.0) / self.inputs
         self.units = budget_units(problem)
         self.most: FloatArray = np.zeros((len(games), self.inputs))
         self.better: sparse.csr_array | None = None
