@@ -69,6 +69,30 @@ def test_design_then_inspect_then_evaluate(run, designed):
     assert f"{label['kept']:.6g}" in out
 
 
+def test_a_codebook_says_that_its_budget_holds_on_average(run, designed, monkeypatch):
+    folder, each = designed
+    monkeypatch.chdir(folder)
+    words = ("--memory", "1", "--budget", "30%", "--over", "histories", "--out", "shared.hideseek", "--json")
+    status, out, err = run("design", "p.json", *words)
+    assert status == 0, err
+    facts = json.loads(out)
+    assert (facts["over"], each["over"]) == ("histories", "access")
+    assert facts["deployed"]["quality_loss"] <= facts["deployed"]["worst_average_loss"] <= facts["budget"] * (1 + 1e-9)
+    assert facts["deployed"]["worst_loss"] > facts["budget"]
+    status, out, err = run("inspect", "shared.hideseek")
+    assert status == 0, err
+    told = " ".join(out.replace("│", " ").split())
+    assert "at every access, on average over what was exposed before" in told
+    assert "which the budget does not limit" in told
+    assert "keeps the budget on average over the releases since" in told
+    assert "above the budget" not in told
+    status, out, err = run("evaluate", "shared.hideseek", "p.json", "--accesses", 20, "--walks", 20)
+    assert status == 0, err
+    assert "on average over what was exposed before, within the budget" in " ".join(out.split())
+    here = ["--latitude", "45.03", "--longitude", "-4.95", "--at", "2026-01-05T08:00:00+00:00"]
+    assert run("expose", "shared.hideseek", "--state", "shared.state", *here)[0] == 0
+
+
 def test_expose_answers_once_a_step(run, designed, monkeypatch, tmp_path):
     book = designed[0] / "p.hideseek"
     here = ["--latitude", "45.03", "--longitude", "-4.95"]

@@ -85,6 +85,8 @@ def test_a_codebook_is_made_where_a_playbook_cannot_be(run, profile, words):
     ("words", "told"),
     [
         (("--farsighted",), "must be given with --memory, or with another --protect than place"),
+        (("--over", "1day", "--memory", "1"), 'must be "access" or "histories", as a codebook keeps no account'),
+        (("--over", "histories"), 'must be "access" or a length of time'),
         (("--workers", "1"), "must be given with --memory, or with another --protect than place"),
         (("--first-stages", "2"), "must be given with --memory, or with another --protect than place"),
         (("--kilobytes", "9", "--memory", "1"), "must be given with --protect place, and without --memory"),

@@ -164,8 +164,7 @@ def curve_rows(curve: Curve) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 
 def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
     """A codebook in plain words."""
-    scenario, done = codebook.scenario, codebook.deployed
-    d_p, d_q = codebook.privacy.unit, codebook.quality.unit
+    scenario, done, d_p = codebook.scenario, codebook.deployed, codebook.privacy.unit
     access = "every step" if scenario.every == 1 else f"every {scenario.every} steps"
     run = f"{done.accesses} accesses, until nothing changes" if done.settled else f"the first {done.accesses} accesses"
     words = [
@@ -178,8 +177,7 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
         ("certified over", run),
         ("privacy, on average", amount(done.privacy, d_p)),
         ("privacy, worst history", amount(done.worst_privacy, d_p)),
-        ("loss, on average", amount(done.quality_loss, d_q)),
-        ("loss, worst history", amount(done.worst_loss, d_q, whole=codebook.budget)),
+        *loss_rows(codebook),
         *gap_rows(codebook),
     ]
     chosen, plain = done.second_privacy, done.plain_second_privacy
@@ -188,6 +186,20 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
     words.append(("given every release", "the loss may exceed the budget: see evaluate"))
     words.append(("assumed", "access times reveal nothing about the place"))
     return words
+
+
+def loss_rows(codebook: Codebook) -> list[tuple[str, str]]:
+    """What is lost at an access, and which of it the budget limits, in plain words."""
+    done, unit, budget = codebook.deployed, codebook.quality.unit, codebook.budget
+    average = ("loss, on average", amount(done.quality_loss, unit))
+    if done.worst_average_loss is None:
+        return [average, ("loss, worst history", amount(done.worst_loss, unit, whole=budget))]
+    return [
+        ("the budget holds", "at every access, on average over what was exposed before"),
+        average,
+        ("loss, worst access", f"{amount(done.worst_average_loss, unit, whole=budget)} on average"),
+        ("loss, worst history", f"{amount(done.worst_loss, unit)}, which the budget does not limit"),
+    ]
 
 
 def gap_rows(codebook: Codebook) -> list[tuple[str, str]]:
@@ -202,13 +214,18 @@ def gap_rows(codebook: Codebook) -> list[tuple[str, str]]:
         rows.append(("after two such gaps in a row", "not certified unless the run has settled between them"))
     if not looks_back(codebook.scenario):
         return [*rows, ("after a gap", "goes on as if no access had been missed")]
-    rows.append(("after a gap", "starts afresh; keeps the budget given the releases since"))
+    each = codebook.over == ACCESS
+    kept = (
+        "keeps the budget given the releases since" if each else "keeps the budget on average over the releases since"
+    )
+    rows.append(("after a gap", f"starts afresh; {kept}"))
     if codebook.chain is None:
         worst = "not known: the file holds no profile (hideseek 0.1.0)"
     else:
         most = worst_loss_after_gaps(codebook)
-        over = "above the budget" if most > codebook.budget * (1 + AGREE) else "within the budget"
-        worst = f"{amount(most, d_q, whole=codebook.budget)}, {over}, given those before the gap too"
+        above = "above the budget" if most > codebook.budget * (1 + AGREE) else "within the budget"
+        words = f"{amount(most, d_q, whole=codebook.budget)}, {above}" if each else amount(most, d_q)
+        worst = f"{words}, given those before the gap too"
     return [*rows, ("loss, worst over all gaps", worst)]
 
 
@@ -234,6 +251,7 @@ def codebook_facts(codebook: Codebook) -> dict[str, object]:
         "quality_metric": exactly_named(codebook.quality),
         "budget": codebook.budget,
         **metres_beside({"budget": codebook.budget}, codebook.quality.unit),
+        "over": codebook.over,
         "stages": [
             {
                 "used": codebook.occasion(number),

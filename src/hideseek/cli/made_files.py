@@ -164,7 +164,7 @@ def evaluate_codebook(
     if believed is not None:
         say(f"The adversaries believe {believed.name}; the person moves as {source.name} says.")
     say(f"Kept of the ceiling, against an adversary who remembers every release: {label.kept.in_words()}.")
-    say(loss_words(label, codebook.budget, codebook.quality.unit))
+    say(loss_words(label, codebook.budget, codebook.quality.unit, codebook.over))
     if label.misled:
         say("The ceiling holds against an adversary who believes the true profile; who believes another may err more.")
     say(ASSUMPTION)

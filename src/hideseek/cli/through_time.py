@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,6 +75,16 @@ FarSighted = Annotated[
     ),
 ]
 Kilobytes = Annotated[float | None, NUMBER(help="How large a playbook may be; 24 for every place if not given.")]
+OfDesign = Annotated[
+    str | None,
+    typer.Option(
+        "--over",
+        metavar="LENGTH",
+        help="Over what the budget holds on average: access (at every access, after every history); for a playbook, a "
+        "length of time such as 1day, whose accesses may save up for each other; for a codebook, histories: at every "
+        "access on average over all that it may remember.",
+    ),
+]
 Processes = Annotated[int | None, NUMBER(help="Processes to work in for a codebook; one per core if not given.")]
 
 
@@ -85,7 +95,7 @@ def design_command(
     reading: Reading,
     path: MadeFile = None,
     budget: Budget = "20%",
-    over: Over = None,
+    over: OfDesign = None,
     cap: Cap = None,
     protect: ThroughTime = Protect.PLACE,
     planned: Planned = False,
@@ -104,7 +114,8 @@ def design_command(
 
     A playbook protects the current place, and keeps the budget after every full history. Its device needs no solver,
     and answers after any gap. With --memory, or where more than the current place is protected, a codebook is made: the
-    best mechanism for every exposed history that it remembers.
+    best mechanism for every exposed history that it remembers. Its budget holds after every one of them, or with --over
+    histories on average over them.
     """
     from hideseek.cli.inputs import (
         metrics_of,
@@ -114,21 +125,25 @@ def design_command(
         tell_if_narrow,
     )
     from hideseek.cli.people import profile_of
+    from hideseek.designing.designer import checked_over
     from hideseek.game.budget import budget_through_time
 
     playbook = protect is Protect.PLACE and memory is None
     path = Path(PLAYBOOK if playbook else CODEBOOK) if path is None else path
     path.parent.mkdir(parents=True, exist_ok=True)  # refuse a folder that cannot be written before the work starts
     about_codebooks = {"first_stages": first_stages, "farsighted": farsighted, "workers": workers}
-    about_playbooks = {"kilobytes": kilobytes, "over": over, "cap": cap}
+    about_playbooks = {"kilobytes": kilobytes, "cap": cap}
     refuse_of_other_kind(playbook, of_playbooks=about_playbooks, of_codebooks=about_codebooks)
     scenario = scenario_of_codebook(protect, planned, memory, every)
+    over = over or ACCESS
+    if not playbook:
+        checked_over(over, scenario)
     profile = profile_of(data, reading, sensitive)
     scenario = scenario_of_plan(protect, profile, every) if playbook else scenario
     d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "design")
     tell_if_narrow(profile, d_q, allowed)
-    job = Design(profile, scenario, d_p, d_q, allowed, over or ACCESS, cap)
+    job = Design(profile, scenario, d_p, d_q, allowed, over, cap)
     if playbook:
         design_playbook(job, kilobytes, path, as_json)
     else:
@@ -213,13 +228,14 @@ def design_codebook(
     def designed(planner: Planner | None = None) -> Codebook:
         with bar("designing") as advance:
             return design(
-                job.profile, job.scenario, privacy=job.privacy, quality=job.quality, budget=job.budget,
+                job.profile, job.scenario, privacy=job.privacy, quality=job.quality, budget=job.budget, over=job.over,
                 first_stages=first_stages, farsighted=planner, workers=workers, progress=advance,
             )  # fmt: skip
 
     gain = None
     if farsighted:
-        codebook, gain = better_of_two(job.game, designed)
+        game = replace(job, over=ACCESS).game  # what a planner of a codebook is for, whatever the codebook's own is
+        codebook, gain = better_of_two(game, designed)
     else:
         codebook = designed()
     codebook.save(path)

@@ -8,6 +8,7 @@ from hideseek.codebook.stage import Worth
 from hideseek.errors import CodebookError
 from hideseek.storage.documents import Amount
 from hideseek.storage.sealed_file import Count
+from hideseek.util.choices import ACCESS
 from hideseek.util.display import html_table
 
 TINY = 1e-12  # a loss that is none
@@ -43,6 +44,7 @@ class Deployed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     ``gap_worst_loss`` the worst loss there and later, and ``gap_worst_case`` where it occurs (None in a file of 0.1.0,
     which looked at gaps after the first accesses and in the settled run only). ``second_privacy`` is that of the second
     access, ``plain_second_privacy`` the most it could be if the first one took the solver's own of the optimal tables.
+    ``worst_average_loss`` is the largest loss of an access on average over its histories, where the budget limits that.
     """
 
     accesses: Count
@@ -56,6 +58,7 @@ class Deployed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     second_privacy: Amount
     plain_second_privacy: Amount
     gap_worst_case: GapCase | None = None
+    worst_average_loss: Amount | None = None
 
     @property
     def window(self) -> float:
@@ -86,11 +89,17 @@ def summary(worth: Worth) -> Summary:
     )
 
 
-def check_certificate(claimed: Summary, found: Summary, budget: float) -> None:
-    """Refuse a certificate that does not hold for the tables."""
+def check_certificate(claimed: Summary, found: Summary, budget: float, over: str) -> None:
+    """Refuse a certificate that does not hold for the tables, or tables that lose more than a budget over this."""
     for name in Summary.__struct_fields__:
         said, is_so = getattr(claimed, name), getattr(found, name)
         if not abs(said - is_so) <= AGREE * said + TINY:  # what is said is finite
             raise CodebookError(f"Its certificate says {name} {said:.9g}; the tables give {is_so:.9g}.")
-    if not found.worst_loss <= budget * (1 + AGREE) + TINY:
-        raise CodebookError(f"Its tables lose {found.worst_loss:.9g} after some history; the budget is {budget:.9g}.")
+    refuse_above("Its tables lose", found.worst_loss if over == ACCESS else found.quality_loss, budget, over)
+
+
+def refuse_above(what: str, loss: float, budget: float, over: str) -> None:
+    """Refuse the largest loss that a budget over this limits, where it is above it."""
+    if not loss <= budget * (1 + AGREE) + TINY:
+        where = "after some history" if over == ACCESS else "on average over the histories of an access"
+        raise CodebookError(f"{what} {loss:.9g} {where}; the budget is {budget:.9g}.")

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
-from hideseek.codebook.claims import AGREE, TINY, Deployed, Summary, check_certificate, summary
+from hideseek.codebook.claims import AGREE, TINY, Deployed, Summary, check_certificate, refuse_above, summary
 from hideseek.codebook.stage import SUMS_TO_ONE, Attack, Prior, Stage, Worth
 from hideseek.codebook.weights import Table, Unsigned
 from hideseek.errors import CodebookError, broken_rule
@@ -41,6 +41,7 @@ from hideseek.storage.sealed_file import BLANK, Checksum, Count, FileKind
 from hideseek.util.arrays import FloatArray, IntArray
 from hideseek.util.boundary import checked
 from hideseek.util.checks import whole_number
+from hideseek.util.choices import ACCESS, HISTORIES
 from hideseek.util.display import html_table
 from hideseek.util.on_map import OnMap
 from hideseek.util.time_steps import checked_step
@@ -74,10 +75,11 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
     stages: Annotated[list[_StageDocument], msgspec.Meta(min_length=1, max_length=100_000)]
     gaps: list[Count]
     deployed: Deployed
+    over: Literal["histories"] | msgspec.UnsetType = msgspec.UNSET
 
 
-CODEBOOK = FileKind("codebook", 2, _Document, CodebookError)
-WITHOUT_CHAIN = 1  # the version of hideseek 0.1.0
+WITHOUT_CHAIN, AFTER_EVERY_HISTORY, OVER_HISTORIES = 1, 2, 3  # versions; the first is that of hideseek 0.1.0
+CODEBOOK = FileKind("codebook", OVER_HISTORIES, _Document, CodebookError)
 
 
 @checked
@@ -87,7 +89,8 @@ class Codebook(OnMap):
 
     After a gap the first stage is used, and so on from there. Files of hideseek 0.2.0 may have stages for gaps:
     ``gaps`` holds the number of that for a gap of 2, 3, ... accesses since the last one, that is for 1, 2, ... missed
-    accesses. ``deployed`` are the claims of the whole run, ``chain`` the profile that it was designed for.
+    accesses. ``deployed`` are the claims of the whole run, ``chain`` the profile that it was designed for. The budget
+    holds at every access after every history, or on average ``over`` its histories.
     """
 
     scenario: Scenario
@@ -97,6 +100,7 @@ class Codebook(OnMap):
     privacy: Metric
     quality: Metric
     budget: float
+    over: str = ACCESS
     stages: tuple[Stage, ...]
     gaps: tuple[int, ...]
     deployed: Deployed
@@ -197,7 +201,7 @@ class Codebook(OnMap):
             for name, array in tensors_of(stage).items():
                 tensors[f"{number}.{name}"] = array
         document = _Document(
-            hideseek_codebook=WITHOUT_CHAIN if self.chain is None else CODEBOOK.version,
+            hideseek_codebook=self.version,
             sha256=BLANK,
             step=self.step,
             places=self.places,
@@ -212,8 +216,16 @@ class Codebook(OnMap):
             ],
             gaps=list(self.gaps),
             deployed=self.deployed,
+            over=msgspec.UNSET if self.over == ACCESS else "histories",
         )
         return CODEBOOK.sealed(document, tensors)
+
+    @property
+    def version(self) -> int:
+        """That of its file."""
+        if self.over == HISTORIES:
+            return OVER_HISTORIES
+        return WITHOUT_CHAIN if self.chain is None else AFTER_EVERY_HISTORY
 
     @cached_property
     def sha256(self) -> str:
@@ -261,6 +273,9 @@ def codebook_from(content: memoryview) -> Codebook:
     stages = tuple(stage_from(entry, number, places, file.take) for number, entry in enumerate(document.stages))
     chain = None if document.hideseek_codebook == WITHOUT_CHAIN else chain_from(places, file.take)
     file.end()
+    over = ACCESS if document.over is msgspec.UNSET else document.over
+    if (document.hideseek_codebook == OVER_HISTORIES) != (over == HISTORIES):
+        raise CodebookError("Its version is not that of its kind of budget.")
     check_links(scenario, stages, document.gaps)
     regions = None if document.regions is None else read_regions(document.regions)
     if regions is not None and len(regions) != places:
@@ -274,6 +289,7 @@ def codebook_from(content: memoryview) -> Codebook:
         privacy=privacy,
         quality=quality,
         budget=document.budget,
+        over=over,
         stages=stages,
         gaps=tuple(document.gaps),
         deployed=document.deployed,
@@ -281,7 +297,7 @@ def codebook_from(content: memoryview) -> Codebook:
         checksum=document.sha256,
     )
     for entry, worth in zip(document.stages, codebook.worths(), strict=True):
-        check_certificate(entry.certificate, summary(worth), document.budget)
+        check_certificate(entry.certificate, summary(worth), document.budget, over)
     check_deployed(codebook, [entry.certificate for entry in document.stages])
     return codebook
 
@@ -382,15 +398,24 @@ def check_links(scenario: Scenario, stages: Sequence[Stage], gaps: Sequence[int]
 def check_deployed(codebook: Codebook, stages: Sequence[Summary]) -> None:
     """Refuse claims of the whole that contradict one another, the stages, the budget or the prior risk."""
     deployed, budget, repeating = codebook.deployed, codebook.budget, codebook.repeating
-    worst = max(deployed.worst_loss, deployed.gap_worst_loss or 0.0)
-    if not worst <= budget * (1 + AGREE) + TINY:
-        raise CodebookError(f"As deployed it loses {worst:.9g} after some history; the budget is {budget:.9g}.")
+    average = deployed.worst_average_loss
+    if codebook.over == HISTORIES:
+        check_shared_price(codebook)
+    elif average is not None:
+        raise CodebookError("It claims an average loss that its budget does not limit.")
+    worst = max(deployed.worst_loss, deployed.gap_worst_loss or 0.0) if average is None else average
+    refuse_above("As deployed it loses", worst, budget, codebook.over)
     visited = stages[: repeating + 1]
     risk = max(codebook.stages[number].risk(codebook.privacy) for number in (0, repeating))
     pairs = [
         (deployed.quality_loss, deployed.worst_loss),
         (deployed.worst_privacy, deployed.privacy),
         *((own.worst_loss, deployed.worst_loss) for own in visited),
+        *(
+            (loss, average)
+            for loss in (deployed.quality_loss, *(own.quality_loss for own in visited))
+            if average is not None
+        ),
         *((deployed.worst_privacy, own.worst_privacy) for own in visited),
         *((claim or 0.0, risk) for claim in (deployed.privacy, deployed.gap_privacy)),
         *((claim, risk) for claim in (deployed.second_privacy, deployed.plain_second_privacy)),
@@ -402,6 +427,16 @@ def check_deployed(codebook: Codebook, stages: Sequence[Summary]) -> None:
         told.append(deployed.gap_worst_case)
     if {claim is None for claim in told} != {not codebook.gaps}:
         raise CodebookError("Its claims about gaps do not fit its stages for gaps.")
+
+
+def check_shared_price(codebook: Codebook) -> None:
+    """Refuse a budget over histories whose proof has several prices, or that no claim or the stages do not speak of."""
+    if codebook.deployed.worst_average_loss is None or codebook.gaps:
+        raise CodebookError(
+            "It does not say what an access loses on average over its histories, or has stages for gaps."
+        )
+    if any((stage.attack.price != stage.attack.price[0]).any() for stage in codebook.stages):
+        raise CodebookError("The budget holds over histories, and a stage has several prices of a loss in its proof.")
 
 
 def looks_back(scenario: Scenario) -> bool:

@@ -14,6 +14,7 @@ from hideseek.metrics.metric import Metric
 from hideseek.model.scenario import Scenario
 from hideseek.util.arrays import FloatArray, IntArray, encoded, product
 from hideseek.util.best_guess import least_errors
+from hideseek.util.choices import ACCESS
 from hideseek.util.limits import refuse_if_too_large
 
 SUMS_TO_ONE = 1e-9  # how far from 1 the sum of a distribution may be
@@ -121,6 +122,10 @@ class Outcome:
         view = self.view
         lost = np.bincount(view.history, self.probability * view.lost, minlength=view.count)
         return np.asarray(lost / self.weight * (1 + view.rounding))
+
+    def charged(self, over: str) -> FloatArray:
+        """What a budget over this limits after every history: its own loss, or that on average over all of them."""
+        return self.loss if over == ACCESS else np.full(len(self.loss), self.weight @ self.loss)
 
     @cached_property
     def privacy(self) -> FloatArray:

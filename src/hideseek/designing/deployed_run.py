@@ -26,6 +26,7 @@ from hideseek.model.scenario import Scenario
 from hideseek.storage.profile_file import chain_from
 from hideseek.util.arrays import IntArray
 from hideseek.util.boundary import checked
+from hideseek.util.choices import ACCESS, HISTORIES
 from hideseek.util.progress import Advance
 
 HORIZON = 1000  # accesses after which a run that has not settled is cut
@@ -47,10 +48,10 @@ class Moment:
         """The adversary's expected error, on average over the histories."""
         return float(self.found.weight @ self.found.privacy)
 
-    def over(self, budget: float) -> dict[History, float]:
-        """The losses above a budget."""
-        above = np.flatnonzero(self.found.loss > budget)
-        return {tuple(self.histories[k].tolist()): float(self.found.loss[k]) for k in above}
+    def above(self, budget: float, over: str) -> dict[History, float]:
+        """What exceeds a budget after every history, if it does."""
+        charged = self.found.charged(over)
+        return {tuple(self.histories[k].tolist()): float(charged[k]) for k in np.flatnonzero(charged > budget)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,9 +183,10 @@ def starts_of_gaps(moments: list[Moment], end: Joint) -> list[tuple[int, Joint]]
     return [(len(moments), end), *((after, moments[after].joint) for after in range(1, len(moments)))]
 
 
-def deployed_of(runs: Runs, plain_second_privacy: float) -> Deployed:
-    """The claims of a codebook, from its runs."""
+def deployed_of(runs: Runs, plain_second_privacy: float, over: str = ACCESS) -> Deployed:
+    """The claims of a codebook whose budget holds over this, from its runs."""
     moments, missed = runs.moments, runs.missed
+    losses = [float(moment.found.weight @ moment.found.loss) for moment in moments]
     worst = max(
         (
             (loss, GapCase(run.after, run.gap, access))
@@ -199,13 +201,14 @@ def deployed_of(runs: Runs, plain_second_privacy: float) -> Deployed:
         settled=runs.settled,
         privacy=float(np.mean([moment.privacy for moment in moments])),
         worst_privacy=float(min(moment.found.privacy.min() for moment in moments)),
-        quality_loss=float(np.mean([moment.found.weight @ moment.found.loss for moment in moments])),
+        quality_loss=float(np.mean(losses)),
         worst_loss=float(max(moment.found.loss.max() for moment in moments)),
         gap_privacy=min((run.moments[0].privacy for run in missed), default=None),
         gap_worst_loss=worst[0],
         second_privacy=moments[1].privacy,
         plain_second_privacy=plain_second_privacy,
         gap_worst_case=worst[1],
+        worst_average_loss=max(losses) if over == HISTORIES else None,
     )
 
 
@@ -249,7 +252,7 @@ def verify(codebook: Codebook, *, progress: Advance | None = None) -> Deployed:
     runs = deployment.runs(claimed.accesses, progress)
     if claimed.settled and not runs.settled:
         raise CodebookError(f"It claims that nothing changes after {claimed.accesses} accesses, and something does.")
-    found = deployed_of(runs, claimed.plain_second_privacy)
+    found = deployed_of(runs, claimed.plain_second_privacy, codebook.over)
     check_claims(claimed, found, runs)
     for number, (stage, prior) in enumerate(zip(codebook.stages, deployment.priors(runs), strict=True)):
         if not same_distribution(stage.prior, prior):
@@ -276,7 +279,7 @@ def deployment_of(codebook: Codebook) -> Deployment:
 
 def check_claims(claimed: Deployed, found: Deployed, runs: Runs) -> None:
     """Refuse claims that differ from what was found by more than rounding."""
-    numbers = Deployed.__struct_fields__[2:-1]  # between the length of the run and the case of a gap
+    numbers = [name for name in Deployed.__struct_fields__[2:] if name != "gap_worst_case"]
     claims = [(f"its {name}", getattr(claimed, name), getattr(found, name)) for name in numbers]
     claims += [("its loss in the worst case of a gap", claimed.gap_worst_loss, loss_in(runs, claimed.gap_worst_case))]
     for what, said, is_so in claims:

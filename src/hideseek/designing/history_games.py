@@ -21,6 +21,7 @@ from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner
 from hideseek.solvers.dispatch import solve
 from hideseek.util.arrays import FloatArray, product
+from hideseek.util.choices import ACCESS
 
 Role = tuple[tuple[int, ...], tuple[int, ...]]  # the offsets of a target and of what the quality depends on
 
@@ -40,6 +41,7 @@ class HistoryGames:
     budget: float
     planner: Planner | None
     recurring: BeliefGame | None
+    over: str = ACCESS
     _ceilings: dict[Role, tuple[FloatArray, float]] = field(default_factory=dict)
 
     @classmethod
@@ -51,12 +53,13 @@ class HistoryGames:
         quality: Metric,
         budget: float,
         planner: Planner | None,
+        over: str = ACCESS,
     ) -> HistoryGames:
         """The games of a design; a planner needs a recurring game, and must have been made for it."""
         recurring = recurring_game(profile, scenario, privacy, quality, budget, needed=planner is not None)
         if planner is not None and recurring is not None:
             planner.checked(recurring)
-        return cls(profile, scenario, privacy, quality, budget, planner, recurring)
+        return cls(profile, scenario, privacy, quality, budget, planner, recurring, over)
 
     def now(self, access: Access, joint: Joint, only: Sequence[History] = ()) -> dict[History, Game]:
         """The games of all histories at an access, or of some."""
@@ -79,7 +82,7 @@ class HistoryGames:
                 access.scenario,
                 privacy=self.privacy,
                 quality=self.quality,
-                budget=self.budget,
+                budget=self.budget if self.over == ACCESS else None,  # one history alone may lose more than it
                 distribution=places,
                 seen=past,
             )

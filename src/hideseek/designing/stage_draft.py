@@ -20,6 +20,7 @@ from hideseek.solvers.dispatch import solve
 from hideseek.solvers.full_program import safe_mechanism
 from hideseek.solvers.growing_program import Pairs
 from hideseek.solvers.repair import cheapest_releases
+from hideseek.solvers.solution import Solution
 from hideseek.solvers.tie_break import prefer
 from hideseek.util.arrays import BoolArray, FloatArray, IntArray, encoded, product
 
@@ -53,8 +54,11 @@ class Made:
     ends: Ends = (None, None)
 
 
-def make(game: Game, second: Game | None, starts: Ends, weight: float = 0.0) -> Made:
-    """Solve one history's game; where there is a second, choose among the optima, or trade with a ``weight`` of it."""
+def make(game: Game, second: Game | None, starts: Ends, proof: Solution | None = None, weight: float = 0.0) -> Made:
+    """Solve one history's game; where there is a second, choose among the optima, or trade with a ``weight`` of it.
+
+    Where the budget holds on average over the histories, the ``proof`` is that of the price which they have in common.
+    """
     plain = solve(game, start=starts[0])
     if second is None:
         chosen = replace(plain, end=starts[1])
@@ -68,7 +72,8 @@ def make(game: Game, second: Game | None, starts: Ends, weight: float = 0.0) -> 
     if safe is None:
         safe = cheapest_releases(game.cost, table)
     ends = plain.end or starts[0], chosen.end
-    return Made(game.inputs, game.mass, table, safe, plain.mechanism.table, plain.attack, plain.price, ends)
+    proof = proof or plain
+    return Made(game.inputs, game.mass, table, safe, plain.mechanism.table, proof.attack, proof.price, ends)
 
 
 def tables_of(scenario: Scenario, made: dict[History, Made], places: int) -> tuple[Table, ...]:

@@ -12,7 +12,7 @@ from hideseek.model.belief_chain import BeliefChain
 from hideseek.model.regions import Regions
 from hideseek.planning.simulation import Foresight
 from hideseek.playbook.playbook import Measure
-from hideseek.util.choices import Outlook
+from hideseek.util.choices import ACCESS, Outlook
 from hideseek.util.display import bracketed
 from hideseek.util.estimates import Estimate
 from hideseek.util.time_steps import checked_step, in_words
@@ -81,12 +81,18 @@ def in_percent(share: Estimate) -> str:
     return f"{100 * share:.1f} %" if share.exact else f"{100 * share:.1f} % ({100 * low:.1f} % to {100 * high:.1f} %)"
 
 
-def loss_words(label: Label, budget: float, unit: str) -> str:
+def loss_words(label: Label, budget: float, unit: str, over: str = ACCESS) -> str:
     """What a codebook loses, on average, given what it remembers, and given every release so far."""
-    kept = "within the budget" if label.worst_loss <= budget * (1 + ROUNDING) else "ABOVE THE BUDGET"
+    limited = label.worst_loss if over == ACCESS else label.quality_loss
+    kept = "within the budget" if limited <= budget * (1 + ROUNDING) else "ABOVE THE BUDGET"
+    average = f"{amount(label.quality_loss, unit, whole=budget)} on average"
+    remembered = f"given the releases that the codebook remembers {amount(label.worst_loss, unit)} at most"
+    if over == ACCESS:
+        found = f"{average}; {remembered}, {kept}"
+    else:
+        found = f"{average} over what was exposed before, {kept}; {remembered}, which the budget does not limit"
     return (
-        f"Quality lost: {amount(label.quality_loss, unit, whole=budget)} on average; given the releases that the "
-        f"codebook remembers {amount(label.worst_loss, unit)} at most, {kept}. Given every release so far the expected "
+        f"Quality lost: {found}. Given every release so far the expected "
         f"loss exceeds the budget at {in_percent(label.over_budget)} of the accesses; the largest found is "
         f"{amount(label.worst_loss_given_all, unit)}."
     )
