@@ -93,7 +93,7 @@ def pairs(*items) -> dict:
 
 
 HEADERS = {
-    "newer": (put("hideseek_codebook", 3), r"newer hideseek \(format 4\)"),
+    "newer": (put("hideseek_codebook", 4), r"newer hideseek \(format 4\)"),
     "a chain in an older version": (put("hideseek_codebook", 1), "unknown tensors"),
     "no chain": (lambda d, t: t.pop("chain.transition"), r"chain.transition is missing"),
     "a gap without its case": (lambda d, t: d["deployed"].pop("gap_worst_case"), "gaps"),

@@ -81,7 +81,7 @@ def divided(beliefs, weight, budget, price=None):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("guessed", [None, 0.01, 3.0])
-def test_the_shares_of_the_budget_are_those_of_one_program_over_all_histories(seed, guessed):
+def test_the_shares_are_those_of_one_program_over_all_histories(seed, guessed):
     beliefs, weight = arbitrary(seed)
     for budget in (0.05, 0.2):
         found, best = divided(beliefs, weight, budget, guessed), one_program(beliefs, weight, budget)
@@ -129,7 +129,7 @@ def test_the_first_stages_are_optimal_on_average_over_their_histories(profile, b
             assert worth.weight @ worth.privacy == pytest.approx(best, rel=CLOSE)
 
 
-def test_the_first_two_accesses_are_at_least_those_with_the_budget_after_every_history():
+def test_the_second_access_is_better_than_with_the_budget_after_each():
     profile = MarkovProfile.from_matrix([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.1, 0.3, 0.6]])
     far = np.sqrt([[0.0, 1.8, 11.1], [1.8, 0.0, 5.5], [11.1, 5.5, 0.0]])
     codebook = design(profile, Scenario.past_present(1), privacy=far, quality=far**2, budget=0.6, over="histories")

@@ -307,7 +307,7 @@ def test_a_multiplier_of_a_side_without_limit_is_found_out(monkeypatch):
     assert certify(Alternatives((limited,)), replace(HONEST, multipliers=np.zeros(1))).optimality_gap <= 1e-9
 
 
-def test_the_price_that_is_asked_for_stays_also_where_the_prior_risk_is_a_better_bound():
+def test_a_price_that_is_asked_for_stays_where_the_prior_risk_bounds_better():
     poor = replace(HONEST, attacks=(np.full(HONEST.attacks[0].shape, 1 / 9),), prices=np.array([0.1]))
     assert certify(PROBLEM, poor).claim.prices == 0
     kept = certify(PROBLEM, poor, priced=True)

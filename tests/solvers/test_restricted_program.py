@@ -89,8 +89,8 @@ def test_binding_rows_of_a_game_with_more_guesses_are_refused():
 def test_the_programs_of_a_design_start_with_earlier_binding_rows(monkeypatch):
     starts, ends = [], [(None, None)]
 
-    def noting(game, second, start, weight):
-        made = make(game, second, start, weight)
+    def noting(game, second, start, *more):
+        made = make(game, second, start, *more)
         assert any(start[0] is own and start[1] is chosen for own, chosen in ends)
         starts.append(start)
         ends.append(made.ends)

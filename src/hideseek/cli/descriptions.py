@@ -191,15 +191,12 @@ def codebook_words(codebook: Codebook) -> list[tuple[str, str]]:
 def loss_rows(codebook: Codebook) -> list[tuple[str, str]]:
     """What is lost at an access, and which of it the budget limits, in plain words."""
     done, unit, budget = codebook.deployed, codebook.quality.unit, codebook.budget
-    average = ("loss, on average", amount(done.quality_loss, unit))
+    rows = [("loss, on average", amount(done.quality_loss, unit))]
     if done.worst_average_loss is None:
-        return [average, ("loss, worst history", amount(done.worst_loss, unit, whole=budget))]
-    return [
-        ("the budget holds", "at every access, on average over what was exposed before"),
-        average,
-        ("loss, worst access", f"{amount(done.worst_average_loss, unit, whole=budget)} on average"),
-        ("loss, worst history", f"{amount(done.worst_loss, unit)}, which the budget does not limit"),
-    ]
+        return [*rows, ("loss, worst history", amount(done.worst_loss, unit, whole=budget))]
+    rows.append(("loss, worst access", f"{amount(done.worst_average_loss, unit, whole=budget)} on average"))
+    rows.append(("loss, worst history", f"{amount(done.worst_loss, unit)}, which the budget does not limit"))
+    return [("the budget holds", "at every access, on average over what was exposed before"), *rows]
 
 
 def gap_rows(codebook: Codebook) -> list[tuple[str, str]]:
@@ -215,10 +212,8 @@ def gap_rows(codebook: Codebook) -> list[tuple[str, str]]:
     if not looks_back(codebook.scenario):
         return [*rows, ("after a gap", "goes on as if no access had been missed")]
     each = codebook.over == ACCESS
-    kept = (
-        "keeps the budget given the releases since" if each else "keeps the budget on average over the releases since"
-    )
-    rows.append(("after a gap", f"starts afresh; {kept}"))
+    kept = "given" if each else "on average over"
+    rows.append(("after a gap", f"starts afresh; keeps the budget {kept} the releases since"))
     if codebook.chain is None:
         worst = "not known: the file holds no profile (hideseek 0.1.0)"
     else:

@@ -67,10 +67,9 @@ def design(
     """Design the codebook of a scenario: the best mechanism for every exposed history that can occur.
 
     A *history* is what the codebook remembers, the releases that the scenario has ``seen``: given these, the expected
-    loss stays within the budget at every access; or on average over all histories, with ``over="histories"``. Given
-    every release so far it may exceed the budget, and :func:`hideseek.evaluate` says how often and by how much. After a
-    gap a device starts afresh, and keeps the budget given the releases since (or on average over them);
-    :func:`hideseek.designing.worst_loss_after_gaps` counts those before it too.
+    loss stays within the budget at every access, or on average ``over`` all of them. Given every release so far it may
+    exceed the budget, and :func:`hideseek.evaluate` says how often and by how much. After a gap a device starts afresh,
+    and keeps the budget so for the releases since; :func:`hideseek.designing.worst_loss_after_gaps` counts earlier ones.
 
     Parameters
     ----------
@@ -81,16 +80,14 @@ def design(
     budget : float or str
         The most that an access may lose on average, in the unit of ``quality``; or words, as in :class:`Game`: "500m".
     over : {"access", "histories"}
-        Whether the budget holds at an access after every history, or on average over its histories. Then they have one
-        price of loss, and one history may lose many budgets (``deployed.worst_loss``). A codebook has no state to keep
-        an account in, so a length of time is refused, and so are causal scenarios of several releases, whose games have
-        no optimum at a price.
+        The budget holds after every history, or on average over those of an access: one may lose many budgets. Refused
+        are lengths of time, which need an account, and causal scenarios of several releases, which no price solves.
     first_stages : int, optional
         Accesses with tables of their own, by default two after everything to be seen was exposed; then one repeats.
     choice, farsighted : {"uninformative", "plain"}, Planner
         Among optimal tables the one that reveals the least about the next target, or the solver's own. Or the planner
-        chooses by what the future is worth to it, and may trade privacy now for it. Over histories, each chooses within
-        its share of the budget, which is divided by what loss is worth now; the planner is one for every access.
+        chooses by what the future is worth to it, and may trade privacy now for it; of a shared budget each history has
+        the share that is best for now, and the planner is one for a budget at every access.
     workers, progress : int, callable, optional
         Processes, by default one per core; called with what is solved, how many games are done, and of how many.
 
@@ -111,9 +108,8 @@ def design(
     >>> len(codebook.stages), bool(codebook.deployed.worst_loss <= 0.1)
     (4, True)
     """
-    chain = homogeneous(profile, scenario, OWNER)
+    chain, choice = homogeneous(profile, scenario, OWNER), one_of(Choice, choice, "choice", OWNER)
     layout = StageLayout.of(scenario, first_stage_count(chain, scenario, first_stages, OWNER))
-    choice = one_of(Choice, choice, "choice", OWNER)
     games = games_of(chain, scenario, privacy, quality, budget, checked_over(over, scenario), farsighted)
     return _Designer(layout, HistorySolver(games, choice, worker_count(workers, OWNER), progress)).codebook()
 
