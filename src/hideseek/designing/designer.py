@@ -68,8 +68,7 @@ def design(
 
     A *history* is what the codebook remembers, the releases that the scenario has ``seen``: given these, the expected
     loss stays within the budget at every access, or on average ``over`` all of them. Given every release so far it may
-    exceed the budget, and :func:`hideseek.evaluate` says how often and by how much. After a gap a device starts afresh,
-    and keeps the budget so for the releases since; :func:`hideseek.designing.worst_loss_after_gaps` counts earlier ones.
+    exceed it (:func:`hideseek.evaluate`), and so it may after gaps (:func:`hideseek.designing.worst_loss_after_gaps`).
 
     Parameters
     ----------
@@ -77,17 +76,15 @@ def design(
         How people move, and what is released, remembered and protected.
     privacy, quality : metric
         The adversary's error and the quality loss: a metric, its name, or a matrix [place, place].
-    budget : float or str
+    budget, over : float or str, {"access", "histories"}
         The most that an access may lose on average, in the unit of ``quality``; or words, as in :class:`Game`: "500m".
-    over : {"access", "histories"}
-        The budget holds after every history, or on average over those of an access: one may lose many budgets. Refused
-        are lengths of time, which need an account, and causal scenarios of several releases, which no price solves.
+        It holds after every history, or on average over those of an access: one may lose many budgets. Refused are
+        lengths of time, which need an account, and causal scenarios of several releases, which no price solves.
     first_stages : int, optional
         Accesses with tables of their own, by default two after everything to be seen was exposed; then one repeats.
     choice, farsighted : {"uninformative", "plain"}, Planner
         Among optimal tables the one that reveals the least about the next target, or the solver's own. Or the planner
-        chooses by what the future is worth to it, and may trade privacy now for it; of a shared budget each history has
-        the share that is best for now, and the planner is one for a budget at every access.
+        (for a budget at every access) chooses by the worth of the future, and may trade privacy now for it.
     workers, progress : int, callable, optional
         Processes, by default one per core; called with what is solved, how many games are done, and of how many.
 
