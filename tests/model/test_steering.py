@@ -112,7 +112,7 @@ def practised(own, steering, beliefs):
     return replace(steering, guide=replace(steering.guide, anchors=beliefs, tables=tables.reshape(-1, 4, 4)))
 
 
-def test_the_steps_that_a_device_takes_fall_little_short_and_tables_of_training_help():
+def test_the_steps_of_a_device_fall_little_short_and_tables_of_training_help():
     """By 1.5 % of the prior risk on average over 24 beliefs, with tables for four others that are near each of them."""
     short, unpractised = [], []
     for seed in range(24):
@@ -129,7 +129,7 @@ def test_the_steps_that_a_device_takes_fall_little_short_and_tables_of_training_
     assert np.mean(short) < 0.6 * np.mean(unpractised)
 
 
-def test_a_table_of_training_counts_even_where_its_loss_is_more_than_the_account_holds():
+def test_a_table_of_training_that_loses_more_than_the_account_holds_counts():
     """It is mixed with the cheapest releases until it fits, so what begins is within the limit, and worth its share."""
     own, table = chain(cap=1.0), np.full((1, 1, 4, 4), 0.25)
     kinds, cost = [METRES[None, None]], own.cost[None]

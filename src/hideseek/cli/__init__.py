@@ -21,6 +21,7 @@ from hideseek.cli import one_access as once
 from hideseek.cli.options import Group
 from hideseek.cli.terminal import RUNNING, WRITTEN, in_options, note, print_json, this_command
 from hideseek.errors import HideseekError, TraceWarning
+from hideseek.util.threads import use_one_thread
 
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])  # typer gives it no public name
 
@@ -51,6 +52,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # what a terminal cannot show is spelled out
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be ended is to be interrupted
+    use_one_thread()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", TraceWarning)

@@ -22,15 +22,12 @@ from typing import Any, Protocol, TypeVar
 from joblib.externals.loky import ProcessPoolExecutor
 
 from hideseek.errors import EngineError, MissingExtraError, broken_rule
+from hideseek.util.threads import ONE_THREAD
 from hideseek.util.workers import worker_count
 
 ATTEMPTS = 3  # processes that a task may take with it
 AHEAD = 2  # tasks under way for each worker, so that none waits for the next one
 CONNECTING, WAITING = 8, 60  # seconds: for a scheduler to answer, and for workers to come back
-# Read by numpy's libraries when they are loaded: more threads would fight for the cores of the other workers
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
 ONE_AT_A_TIME = threading.Lock()
 
 Result = TypeVar("Result")

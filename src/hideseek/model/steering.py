@@ -42,6 +42,7 @@ NEAR = 16  # tables of training that are looked at
 SHARES = (np.arange(5) / 4) ** 2  # of the table that reveals least, in the one that the ascent begins with
 SETTLED = 6  # steps of Newton's method for the slope at last
 SELDOM, TINY = 1e-6, 1e-30
+NEVER = 1e-15  # what is less is 0 or this, as products of numbers that are too small for all digits take ten times as long
 
 Single = npt.NDArray[np.float32]  # what only chooses needs no more digits
 
@@ -259,13 +260,18 @@ def within_limit(belief: FloatArray, tables: FloatArray, cost: FloatArray, limit
     return np.asarray(np.where(belief[:, :, None] > 0, mixed, overall))
 
 
+def without_never(numbers: Single) -> Single:
+    """Numbers without those that are next to nothing."""
+    return np.where(np.abs(numbers) < NEVER, np.float32(0), numbers)
+
+
 class Answers:
     """The best answers after every release, one per kind; rows [run, kind, answer, input] say what they leave."""
 
     def __init__(self, rows: FloatArray) -> None:
         runs, self.kinds, count, inputs = rows.shape
         # in order, or products would be slow
-        self.flat = np.ascontiguousarray(rows, np.float32).reshape(runs, self.kinds * count, inputs)
+        self.flat = without_never(np.ascontiguousarray(rows, np.float32)).reshape(runs, self.kinds * count, inputs)
         self.first = count * np.arange(self.kinds)[None, :, None]
         self.runs = np.arange(runs)[:, None, None]
 
@@ -296,7 +302,7 @@ class Ascent:
         nat: float,
     ) -> None:
         least = cost.min(axis=2, keepdims=True)
-        self.mass, self.nat, self.price = mass.astype(np.float32), nat, price
+        self.mass, self.nat, self.price = without_never(mass.astype(np.float32)), nat, price
         self.above = (cost - least).astype(np.float32)
         self.squares = self.above**2
         self.room = np.maximum(limit - np.einsum("rs,rs->r", mass, least[:, :, 0]), 0.0)
@@ -307,7 +313,7 @@ class Ascent:
 
     def climbed(self, near: FloatArray) -> FloatArray:
         """The best tables on the way that begins with the best of those that are ``near``."""
-        favour = np.log(np.maximum(self.begun(near), SELDOM)) + self.slope[:, None, None] * self.above
+        favour = np.log(np.maximum(self.begun(near), SELDOM)) + self.slope[:, None, None].astype(np.float32) * self.above
         best, most = self.settled(favour, SETTLED), np.full(len(self.mass), -np.inf)
         tables = best.copy()
         for step in range(STEPS):
@@ -387,5 +393,5 @@ class Ascent:
         """Distributions ~ exp(favour - slope cost)."""
         logs = favour - self.slope[:, None, None].astype(np.float32) * self.above
         logs -= logs.max(axis=2, keepdims=True)
-        weight = np.exp(logs)
+        weight = np.exp(np.maximum(logs, np.float32(np.log(NEVER))))
         return np.asarray(weight / weight.sum(axis=2, keepdims=True))
