@@ -24,7 +24,7 @@ EACH = 5  # walks of a plan for which there is a round
 MOVES_BY = 0.5  # the logarithm of the price, where the account is full or empty
 WINDOW = 288  # accesses: longer windows need no more, as the price is the same
 WEIGHTS = {Against.FILTER: (0.03, 0.0), Against.BOTH: (0.1, 0.04), Against.LOG: (0.3, 1.0)}  # of a nat, and of the log
-LEAST = 1e-9  # of the error for each unit of loss: a ceiling that saturates has a price of 0
+LEAST = 0.05  # of the ceiling for a budget of loss, to begin with: a ceiling that saturates has a price of 0
 
 
 def trained_steering(
