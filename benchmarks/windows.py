@@ -165,9 +165,9 @@ def means(found: Sequence[list[Measured]]) -> list[str]:
         low, lower = (sum(one.interval[1] < 1 for one in filters), sum(one.interval[1] < 0.95 for one in smoothers))
         kept, loss = np.mean([(one.filter / one.ceiling, one.loss) for one, _ in pairs], axis=0)
         sentences.append(
-            f"{first.against}: filter {np.mean(filters):.3f} times as much (least {min(filters):.2f}, beyond its interval "
-            f"below 1 on {low}), smoother {np.mean(smoothers):.3f} (least {min(smoothers):.2f}, beyond its interval below "
-            f"0.95 on {lower}), {kept:.3f} of the ceiling, at {loss:.3f} budgets on average"
+            f"{first.against}: filter {np.mean(filters):.3f} times as much (least {min(filters):.2f}, beyond its "
+            f"interval below 1 on {low}), smoother {np.mean(smoothers):.3f} (least {min(smoothers):.2f}, beyond its "
+            f"interval below 0.95 on {lower}), {kept:.3f} of the ceiling, at {loss:.3f} budgets on average"
         )
     return sentences
 

@@ -24,6 +24,8 @@ from hideseek.util.best_guess import least_errors
 from hideseek.util.checks import whole_number
 from hideseek.util.estimates import Estimate
 
+WINDOWS, FEWEST = 2, 8  # of the budget in a run, and walks of one, at least
+
 
 @dataclass(frozen=True, eq=False)
 class Remembered:
@@ -185,6 +187,15 @@ def exposure_of(chain: BeliefChain, done: list[Access], column: int, moves: list
         realised=Estimate.mean_of(np.mean([chain.cost[one.states, one.releases] for one in done], axis=0)),
         namings=namings_of(judged.named.transpose(1, 2, 0) / accesses, None),
     )
+
+
+def windows_seen(chain: BeliefChain, accesses: int, walks: int) -> tuple[int, int]:
+    """So many accesses and walks; of a longer window several, so that what is saved at first counts for little.
+
+    The walks are fewer then, by as much as they are longer, but enough for an interval.
+    """
+    longer = max(accesses, WINDOWS * chain.window if chain.window > 1 else 0)
+    return longer, max(min(walks, FEWEST), accesses * walks // longer)
 
 
 def moves_at(over: dict[int, FloatArray], waits: IntArray) -> FloatArray:

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from hideseek.adversary.belief_exposer import Remembered, follow_beliefs
+from hideseek.adversary.belief_exposer import Remembered, follow_beliefs, windows_seen
 from hideseek.adversary.label import share
 from hideseek.adversary.naming import Naming
 from hideseek.adversary.playbook_label import extremes_of
@@ -108,7 +108,7 @@ def person_label(
     """
     # the second attack and the visits meet beliefs of the first
     tables, log = Remembered(partial(tables_at, playbook)), playbook.follows_log
-    accesses = max(accesses, playbook.window)  # so that a window of the budget is seen whole
+    before, (accesses, walks) = max(accesses, playbook.window), windows_seen(playbook, accesses, walks)
     told = Told(plain.states[:, -1], tables)
     found, aimed = (
         follow_beliefs(one, choice, accesses=accesses, walks=walks, seed=seed, log=log)
@@ -116,7 +116,7 @@ def person_label(
     )
     protected = list(found.namings)
     for place in sensitive:
-        there = named_on_visits(plain, tables, place, accesses=accesses, visits=visits, seed=seed, log=log)
+        there = named_on_visits(plain, tables, place, accesses=before, visits=visits, seed=seed, log=log)
         protected[place] = replace(protected[place], there=there)
     nothing, truth = extremes_of(plain)
     return PersonLabel(

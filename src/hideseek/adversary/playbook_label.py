@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hideseek.adversary.belief_exposer import Exposure, follow_beliefs
+from hideseek.adversary.belief_exposer import Exposure, follow_beliefs, windows_seen
 from hideseek.adversary.guesses import likeliest_guesses, over_places
 from hideseek.adversary.label import share
 from hideseek.adversary.naming import Naming, named, namings_of
@@ -99,7 +99,7 @@ def playbook_label(
         raise broken_rule("playbook", owner, rule, f"one that protects the offsets {playbook.scenario.target}")
     accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
     seed = whole_number(seed, "seed", owner, least=0)
-    accesses = max(accesses, playbook.window)  # so that a window of the budget is seen whole
+    accesses, walks = windows_seen(playbook, accesses, walks)
     choose = counting(playbook, 2 * accesses, progress)
     log = playbook.follows_log
     steady = follow_beliefs(playbook, choose, accesses=accesses, walks=walks, seed=seed, log=log)

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from hideseek.adversary.belief_exposer import follow_beliefs
+from hideseek.adversary.belief_exposer import follow_beliefs, windows_seen
 from hideseek.adversary.label import share
 from hideseek.adversary.naming import Naming
 from hideseek.designing.playbook_maker import make_playbook
@@ -21,8 +21,7 @@ from hideseek.util.time_steps import checked_step
 from hideseek.util.units import metres_beside
 
 ACCESSES, WALKS = 60, 40  # of the run with an access at every step
-WINDOWS = 4  # of the budget in that run at least, on fewer walks: what is saved at first counts for little then
-GAP_WALKS = 10  # of the run with gaps, and the fewest
+GAP_WALKS = 10  # of the run with gaps
 GAP, NIGHT = 3, timedelta(hours=8)  # steps between accesses on average, and once in a run
 
 
@@ -35,10 +34,9 @@ def planned(game: BeliefGame, against: str | None) -> dict[str, bytes]:
 def attacked(playbook: Playbook) -> tuple[dict[str, float | int], tuple[Naming, ...]]:
     """The columns of a row that a playbook fills, and how often an adversary names each place."""
     choose, log = partial(tables_at, playbook), playbook.follows_log
-    accesses = max(ACCESSES, WINDOWS * playbook.window)
-    walks = max(GAP_WALKS, ACCESSES * WALKS // accesses)
+    accesses, walks = windows_seen(playbook, ACCESSES, WALKS)
     run = follow_beliefs(playbook, choose, accesses=accesses, walks=walks, log=log)
-    waits = random_waits(playbook.step, max(ACCESSES, playbook.window))
+    waits = random_waits(playbook.step, accesses)
     gaps = follow_beliefs(playbook, choose, accesses=waits.shape[1], walks=GAP_WALKS, waits=waits, log=log)
     estimates = {
         "filter": run.filter,

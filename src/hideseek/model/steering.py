@@ -23,6 +23,7 @@ its budget and its privacy are computed, by :class:`hideseek.playbook.belief_tab
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -42,7 +43,9 @@ NEAR = 16  # tables of training that are looked at
 SHARES = (np.arange(5) / 4) ** 2  # of the table that reveals least, in the one that the ascent begins with
 SETTLED = 6  # steps of Newton's method for the slope at last
 SELDOM, TINY = 1e-6, 1e-30
-NEVER = 1e-15  # what is less is 0 or this, as products of numbers that are too small for all digits take ten times as long
+NEVER = (
+    1e-15  # what is less is 0 or this, as products of numbers that are too small for all digits take ten times as long
+)
 
 Single = npt.NDArray[np.float32]  # what only chooses needs no more digits
 
@@ -133,11 +136,11 @@ class Standing:
 
     @property
     def key(self) -> list[bytes]:
-        """What tells each run from others."""
+        """What tells each run from others: a checksum, as all that is public takes tens of kilobytes."""
         past = [b""] * len(self.belief) if self.past is None else [own.tobytes() for own in self.past.swapaxes(0, 1)]
         ages = repr(self.ages).encode()
         return [
-            belief.tobytes() + saved.tobytes() + ages + own
+            hashlib.sha256(belief.tobytes() + saved.tobytes() + ages + own).digest()
             for belief, saved, own in zip(self.belief, self.saved, past, strict=True)
         ]
 
@@ -313,7 +316,9 @@ class Ascent:
 
     def climbed(self, near: FloatArray) -> FloatArray:
         """The best tables on the way that begins with the best of those that are ``near``."""
-        favour = np.log(np.maximum(self.begun(near), SELDOM)) + self.slope[:, None, None].astype(np.float32) * self.above
+        favour = (
+            np.log(np.maximum(self.begun(near), SELDOM)) + self.slope[:, None, None].astype(np.float32) * self.above
+        )
         best, most = self.settled(favour, SETTLED), np.full(len(self.mass), -np.inf)
         tables = best.copy()
         for step in range(STEPS):

@@ -1,8 +1,9 @@
 """The price of loss at which the long run loses the budget: found on walks, by the level of the account.
 
 The price starts as that of the ceiling, which is the right one if all of the ceiling is reached. After every round of
-walks it rises where the account is less than half full on average, and falls where it is more. What it is on average
-over the last rounds holds the level in the middle, so that neither side of the account is met often.
+walks it rises as far as the round lost more than the budget and the account is less than half full, and falls where it
+is the other way round. What it is on average over the last rounds holds the level in the middle, so that neither side
+of the account is met often.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ import numpy as np
 from hideseek.model.exposed_walks import exposed_walks
 from hideseek.model.steering import Guide, Standing, Steering, steered
 from hideseek.planning.belief_game import BeliefGame
-from hideseek.util.arrays import FloatArray
 from hideseek.util.choices import Against
 from hideseek.util.progress import Advance
 
-WALKS, ROUND, ROUNDS, LAST = 16, 72, 8, 4  # walks at once, accesses of a round, rounds, and those that count at last
-EACH = 5  # walks of a plan for which there is a round
-MOVES_BY = 0.5  # the logarithm of the price, where the account is full or empty
+WALKS, ROUND, ROUNDS, LAST = 16, 72, 12, 8  # walks at once, accesses of a round, rounds, and those that count at last
+EACH = 3  # walks of a plan for which there is a round
+BY_LOSS, BY_LEVEL = (
+    0.5,
+    0.25,
+)  # the logarithm of the price, by a budget above it, and where the account is full or empty
 WINDOW = 288  # accesses: longer windows need no more, as the price is the same
-WEIGHTS = {Against.FILTER: (0.03, 0.0), Against.BOTH: (0.1, 0.04), Against.LOG: (0.3, 1.0)}  # of a nat, and of the log
+WEIGHTS = {Against.FILTER: (0.03, 0.0), Against.BOTH: (0.15, 0.04), Against.LOG: (0.3, 1.0)}  # of a nat, and of the log
 LEAST = 0.05  # of the ceiling for a budget of loss, to begin with: a ceiling that saturates has a price of 0
 
 
@@ -37,20 +40,22 @@ def trained_steering(
     price = max(game.ceiling.price, LEAST * scale / game.budget)
     steering = Steering(price, nat * scale, log, guide)
     short = replace(game, window=min(game.window, WINDOW))
-    levels, prices = list[float](), list[float]()
-
-    def choose(now: Standing) -> FloatArray:
-        levels.append(float(short.account.level(now.saved).mean()))
-        return steered(short, steering, now)
-
-    start = Standing.first(short, WALKS)
-    walk = exposed_walks(short, choose, repeat(game.moves), np.random.default_rng(seed), start=start, log=log > 0)
+    prices, start = list[float](), Standing.first(short, WALKS)
+    walk = exposed_walks(
+        short,
+        lambda now: steered(short, steering, now),
+        repeat(game.moves),
+        np.random.default_rng(seed),
+        start=start,
+        log=log > 0,
+    )
     for done in range(rounds):
-        for _ in range(ROUND):
-            next(walk)
+        taken = [next(walk) for _ in range(ROUND)]
         prices.append(steering.price)
-        level = float(np.mean(levels[-ROUND:]))
-        steering = replace(steering, price=steering.price * np.exp(-MOVES_BY * (2 * level - 1)))
+        lost = np.mean([np.einsum("rs,rso,so->r", one.before.belief, one.tables, game.cost) for one in taken])
+        level = float(short.account.level(taken[-1].after.saved).mean())
+        moved = BY_LOSS * (float(lost) / game.budget - 1) + BY_LEVEL * (1 - 2 * level)
+        steering = replace(steering, price=steering.price * np.exp(moved))
         if progress is not None:
             progress("walks for the price of loss, rounds", done + 1, rounds)
     return replace(steering, price=float(np.exp(np.mean(np.log(prices[-LAST:])))))

@@ -7,7 +7,7 @@ from enum import StrEnum
 ACCESS = "access"  # over which a budget holds, if not over a length of time
 HISTORIES = "histories"  # over which that of a codebook may: on average over what was exposed before an access
 DAY = "1 day"  # the window of a budget that stands beside those at every access
-OVER = ACCESS  # over which the budget of a playbook holds that is made for a person or a fleet: as in the paper
+OVER = DAY  # over which the budget of a playbook holds that is made for a person or a fleet
 
 
 class MetricName(StrEnum):
