@@ -33,7 +33,7 @@ from hideseek.traces.city import synthetic_city
 from hideseek.util.choices import ACCESS, DAY
 from hideseek.util.estimates import Estimate
 
-DAYS, STEPS = 3, 288  # of every walk: days, and accesses of a day
+DAYS, STEPS = 2, 288  # of every walk: days, and accesses of a day
 COLUMNS = (
     "person, places",
     "budget",
@@ -182,7 +182,7 @@ def main() -> None:
     parser.add_argument("--over", default=DAY)
     parser.add_argument("--cap", type=float)
     parser.add_argument("--against", default="both")
-    parser.add_argument("--walks", type=int, default=16, help="of three days each")
+    parser.add_argument("--walks", type=int, default=16, help="of two days each")
     parser.add_argument("--csv", type=Path, help="a file for all numbers")
     asked = parser.parse_args()
     found, lines = [], []

@@ -18,7 +18,7 @@ from hideseek.cli.options import (
     Commands,
     DataOrCity,
     OfPlaybooks,
-    Over,
+    OverIfPlaybooks,
     Privacy,
     Quality,
     Report,
@@ -325,7 +325,7 @@ def fleet_command(
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
     budget: Budgets = ["20%"],
-    over: Over = None,
+    over: OverIfPlaybooks = None,
     cap: Cap = None,
     against: OfPlaybooks = None,
     memory: Annotated[

@@ -101,15 +101,14 @@ Planned = Annotated[
     bool, typer.Option("--planned", help="The route is known in advance, with --protect next.", show_default=False)
 ]
 Budget = Annotated[str, typer.Option(metavar="AMOUNT", help=f"Expected loss allowed per access: {BUDGET}.")]
-Over = Annotated[
-    str | None,
-    typer.Option(
-        "--over",
-        metavar="LENGTH",
-        help="Over how long the budget holds on average: access (at every access), or a length of time such as 1day, "
-        "whose accesses may save up for each other.",
-    ),
-]
+OF_WINDOW = typer.Option(
+    "--over",
+    metavar="LENGTH",
+    help="Over how long the budget holds on average: access (at every access), or a length of time such as 1day, whose "
+    "accesses may save up for each other.",
+)
+Over = Annotated[str, OF_WINDOW]
+OverIfPlaybooks = Annotated[str | None, OF_WINDOW]
 Cap = Annotated[float | None, NUMBER(help="The most budgets that an access may lose, with --over 1day or so.")]
 OfPlaybooks = Annotated[
     Against | None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hideseek.cli.options import NUMBER, AsJson, Budget, Cap, Commands, Over, Report, Sensitive, Traces
+from hideseek.cli.options import NUMBER, AsJson, Budget, Cap, Commands, OfPlaybooks, Over, Report, Sensitive, Traces
 from hideseek.cli.reading import Reading, reads_traces
 from hideseek.cli.terminal import note, print_json, print_table, say
 from hideseek.util.choices import OVER
@@ -34,8 +34,9 @@ def protect_command(
     reading: Reading,
     folder: Folder = Path("me"),
     budget: Budget = "500m",
-    over: Over = None,
+    over: Over = OVER,
     cap: Cap = None,
+    against: OfPlaybooks = None,
     sensitive: Sensitive = [],
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -45,18 +46,19 @@ def protect_command(
     from hideseek.cli.people import learned
     from hideseek.experiments.protection import plain_game, protect, user_of
     from hideseek.experiments.protection_folder import own_folder
+    from hideseek.planning.training import adversary_of_playbook
 
     own_folder(folder)
     old = playbook_in(folder)
     found = learned(data, reading, sensitive)
     tell_before(folder, user_of(found.traces))
-    asked = OVER if over is None else over
-    game = plain_game(found.profile, budget, asked, cap)
+    game = plain_game(found.profile, budget, over, cap)
+    adversary_of_playbook(against, game.window, "protect")
     tell_if_narrow(found.profile, game.quality, game.budget)
     with bar("protecting") as advance:
         made = protect(
-            found.traces, profile=found.profile, budget=budget, over=asked, cap=cap, sensitive=sensitive,
-            timezone=reading.timezone, out=folder, seed=seed, progress=advance,
+            found.traces, profile=found.profile, budget=budget, over=over, cap=cap, against=against,
+            sensitive=sensitive, timezone=reading.timezone, out=folder, seed=seed, progress=advance,
         )  # fmt: skip
     show_protection(made, folder, as_json)
     if old is not None:

@@ -281,7 +281,7 @@ def plan_command(
     reading: Reading,
     path: Annotated[Path, typer.Option("--out", metavar="FILE", help="The plan file to write.")] = Path("me.plan"),
     budget: Budget = "20%",
-    over: Over = None,
+    over: Over = ACCESS,
     cap: Cap = None,
     protect: ThroughTime = Protect.PLACE,
     every: Every = None,
@@ -320,7 +320,7 @@ def plan_command(
     d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_through_time(budget, profile, scenario, d_p, d_q, "plan")
     tell_if_narrow(profile, d_q, allowed)
-    game = Design(profile, scenario, d_p, d_q, allowed, over or ACCESS, cap).game
+    game = Design(profile, scenario, d_p, d_q, allowed, over, cap).game
     asked = None if against is Against.SMOOTHER else against  # then it is the scenario that says so
     tell_if_long(expected_seconds([len(game.states)], accesses, [outlook], workers=1) * max(1.0, walks / TRAINED))
     start = time.perf_counter()

@@ -36,7 +36,7 @@ from hideseek.util.mixing import share_to_keep
 PULL = 0.4  # the price is exp(-PULL) of that in the middle where the account is full, and exp(PULL) where it is empty
 FAR = 64  # accesses after which what is revealed about a place does not count
 KEPT = FAR.bit_length()  # earlier places, and the current one, that are followed at most
-STEPS, FIRST, SLOWER = 30, 0.2, 0.3  # of the ascent: how many, the length of the first, and how it shrinks
+STEPS, FIRST, SLOWER = 20, 0.2, 0.3  # of the ascent: how many, the length of the first, and how it shrinks
 TURNS = 30  # of the alternation that finds the table that reveals least
 SPREAD = 0.3  # of the log's weight, which that table hides the more by
 NEAR = 16  # tables of training that are looked at
@@ -274,19 +274,20 @@ class Answers:
     def __init__(self, rows: FloatArray) -> None:
         runs, self.kinds, count, inputs = rows.shape
         # in order, or products would be slow
-        self.flat = without_never(np.ascontiguousarray(rows, np.float32)).reshape(runs, self.kinds * count, inputs)
-        self.first = count * np.arange(self.kinds)[None, :, None]
+        self.rows = without_never(np.ascontiguousarray(rows, np.float32)).reshape(runs, self.kinds * count, inputs)
+        self.first = count * np.arange(self.kinds)
         self.runs = np.arange(runs)[:, None, None]
 
     def best(self, joint: Single) -> tuple[IntArray, Single]:
         """Which answers are best after every release of a joint distribution [run, input, release]; what they leave."""
-        each = (self.flat @ joint).reshape(len(joint), self.kinds, -1, joint.shape[2])
-        answer = each.argmin(axis=2)
-        return answer, np.take_along_axis(each, answer[:, :, None], axis=2).sum(axis=(1, 2))
+        each = joint.swapaxes(1, 2) @ self.rows.swapaxes(1, 2)
+        each = each.reshape(*each.shape[:2], self.kinds, -1)
+        answer = each.argmin(axis=3)
+        return answer, np.take_along_axis(each, answer[..., None], axis=3).sum(axis=(2, 3))
 
     def given(self, answer: IntArray) -> Single:
         """What answers give at every input, [run, input, release]."""
-        return np.asarray(self.flat[self.runs, self.first + answer].sum(axis=1).swapaxes(1, 2))
+        return np.asarray(self.rows[self.runs, self.first + answer].sum(axis=2).swapaxes(1, 2))
 
 
 class Ascent:

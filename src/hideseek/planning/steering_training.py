@@ -20,7 +20,7 @@ from hideseek.util.choices import Against
 from hideseek.util.progress import Advance
 
 WALKS, ROUND, ROUNDS, LAST = 16, 72, 12, 8  # walks at once, accesses of a round, rounds, and those that count at last
-EACH = 3  # walks of a plan for which there is a round
+EACH, FEWEST = 3, 4  # walks of a plan for which there is a round; rounds of a draft
 BY_LOSS, BY_LEVEL = (
     0.5,
     0.25,
@@ -34,7 +34,7 @@ def trained_steering(
     game: BeliefGame, guide: Guide, against: Against, walks: int, seed: int, progress: Advance | None = None
 ) -> Steering:
     """The steering of a game whose budget holds over a window; fewer ``walks`` than a plan's own make it a draft."""
-    rounds = min(ROUNDS, max(2, walks // EACH))
+    rounds = min(ROUNDS, max(FEWEST, walks // EACH))
     nat, log = WEIGHTS[against]
     scale = game.most or float(game.error.max()) or 1.0
     price = max(game.ceiling.price, LEAST * scale / game.budget)
