@@ -9,7 +9,7 @@ import pytest
 
 from hideseek import MarkovProfile, ParameterError, Places, Scenario, make_playbook, plan
 from hideseek.adversary import attack
-from hideseek.adversary.belief_exposer import BeliefPolicy, follow_beliefs
+from hideseek.adversary.belief_exposer import BeliefPolicy, follow_beliefs, windows_seen
 from hideseek.adversary.hidden_markov import Run
 from hideseek.adversary.naming import namings
 from hideseek.adversary.policies import policy_loss
@@ -151,6 +151,16 @@ def test_what_protects_an_earlier_place_is_followed_by_guesses_at_once():
     now, whole, loss, *_ = by_enumeration((1, 1, 1))
     for estimate, exact in ((found.filter, now), (found.smoother, whole), (found.quality_loss, loss)):
         assert abs(estimate - exact) <= 0.75 * (estimate.interval[1] - estimate.interval[0])
+
+
+def test_a_run_sees_two_windows_whole_on_fewer_walks_but_enough_for_an_interval():
+    chain = BeliefGame.of(PROFILE, privacy=from_matrix(METRES), quality=from_matrix(METRES), budget=1.0, over="1 day")
+    assert chain.window == 288
+    assert windows_seen(chain, 144, 100) == (576, 25)  # as many accesses in all
+    assert windows_seen(chain, 144, 20) == (576, 8)
+    assert windows_seen(chain, 10, 3) == (576, 3)
+    assert windows_seen(chain, 1000, 40) == (1000, 40)
+    assert windows_seen(GAME, 1, 5) == (1, 5)
 
 
 def test_what_cannot_be_followed_is_refused():

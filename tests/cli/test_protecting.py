@@ -10,6 +10,7 @@ import pytest
 from hideseek import Playbook, synthetic_city
 from hideseek.experiments.demo import demo_person
 from hideseek.experiments.protection_folder import WRITTEN
+from hideseek.planning import load_plan
 from tests.support.two_people import TRACES
 
 SMALL = ("--user", "person-001", "--grid", "2x2", "--budget", "1km")
@@ -49,7 +50,8 @@ def test_protect_for_machines_has_every_rate_with_its_interval(run, traces, tmp_
     assert 0 == label["truth"] < label["error"] <= label["nothing"]
     assert label["share_of_nothing"] == pytest.approx(label["error"] / label["nothing"])
     assert label["budget_metres"] == pytest.approx(1000)
-    assert label["worst_loss"] <= label["budget"] * (1 + 1e-9)
+    assert label["window"] == 288
+    assert label["worst_window"] <= 2 * label["budget"]
     assert Playbook.load(found["files"]["me.playbook"]).sha256 == found["playbook"]
 
 
@@ -144,3 +146,27 @@ def test_the_demo_protects_a_synthetic_person_who_visits_a_clinic(run, monkeypat
     page = (tmp_path / "seen" / "report.html").read_text()
     assert "A day" in page
     assert "http" not in page
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--over", "access", "--against", "log"), "--against"),
+        (("--against", "smoother"), "--against"),
+        (("--over", "1min"), "--over"),
+        (("--over", "access", "--cap", "4"), "--cap"),
+    ],
+)
+def test_what_a_budget_does_not_have_is_refused_before_anything_is_written(run, traces, tmp_path, options, words):
+    status, out, err = run("protect", traces, *SMALL, *options)
+    assert (status, out) == (2, "")
+    assert words in err
+    assert not (tmp_path / "me").exists()
+
+
+def test_protect_knows_one_adversary_over_a_window(run, traces, tmp_path):
+    status, _, err = run("protect", traces, *SMALL, "--against", "log", "--over", "2h")
+    assert status == 0, err
+    log, _ = load_plan(tmp_path / "me" / "me.plan")
+    assert log.window == 24
+    assert Playbook.load(tmp_path / "me" / "me.playbook").steering.log == 1.0

@@ -79,11 +79,12 @@ def test_the_long_run_loses_the_budget_and_more_privacy_is_left(planned):
     assert found.filter <= planner.bound * 1.02
 
 
-def test_no_account_is_overdrawn_on_walks_and_every_window_keeps_its_bound(planned):
+def test_no_account_is_overdrawn_after_random_gaps_and_every_window_keeps_its_bound(planned):
     own, planner = planned
-    saved, losses = [], []
+    saved, losses, generator = [], [], np.random.default_rng(3)
+    gaps = [np.linalg.matrix_power(MOVES, gap) for gap in generator.geometric(0.3, 200)]
     walk = exposed_walks(
-        own, lambda now: steered(own, planner.steering, now), [MOVES] * 200, np.random.default_rng(3),
+        own, lambda now: steered(own, planner.steering, now), gaps, generator,
         start=Standing.first(own, 4), log=True,
     )  # fmt: skip
     for one in walk:

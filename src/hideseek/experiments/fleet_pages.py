@@ -13,6 +13,7 @@ import pandas as pd
 
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.experiments.report import Section, Table, html_report
+from hideseek.experiments.wording import any_window
 from hideseek.plots.fleets import protection_figure
 from hideseek.util.choices import ACCESS
 from hideseek.util.display import bracketed, counted
@@ -99,8 +100,8 @@ def over_a_window(made: pd.DataFrame) -> Section | None:
     twice = "1.41 times as many metres, root mean square" if is_square(unit) else "twice as much"
     text = (
         f"The budget holds on average over {over}, after every history: what an access does not lose is saved up for "
-        f"later ones, at most the budget of {over}. So a single access may lose more than the budget, and over any "
-        f"{over} in a row it may be {twice}; the worst that occurred are told. Expected is what an access loses on "
+        f"later ones, at most the budget of {over}. So a single access may lose more than the budget, and over "
+        f"{any_window(over)} it may be {twice}; the worst that occurred are told. Expected is what an access loses on "
         "average, given all that was exposed before: by this the account is kept. Realised is what the releases that "
         "came did lose. Both should be near the budget."
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hideseek.adversary.naming import Naming
 from hideseek.adversary.person_label import PersonLabel, PlaceLabel
 from hideseek.experiments.report import Table
-from hideseek.experiments.wording import budget_words, in_percent, over_words
+from hideseek.experiments.wording import any_window, budget_words, in_percent, over_words
 from hideseek.metrics.sensitive_places import weights_of
 from hideseek.planning.simulation import FOR_WHOM, ON_AVERAGE
 from hideseek.util.estimates import Estimate
@@ -60,7 +60,7 @@ def sentences(made: Protection, folder: str | Path) -> list[str]:
     app = f"An app that asks where you are is told one of your {places} places: at most {told} away on average,"
     if label.window > 1:
         over = over_words(label.window, made.game.every, made.profile.step)
-        app += f" and over any {over} at most {amount(made.game.account.any_window, label.loss_unit)},"
+        app += f" and over {any_window(over)} at most {amount(made.game.account.any_window, label.loss_unit)},"
     use = f"hideseek expose {book} --state {folder / 'me.state'}"
     return [
         f"{app} whatever it was told before.",

@@ -45,6 +45,15 @@ def over_words(window: int, every: int, step: str) -> str:
     return in_words(window * every * checked_step(step, "over_words"))
 
 
+def any_window(over: str) -> str:
+    """Any of the windows that are so long.
+
+    >>> any_window("1 day"), any_window("14 hours")
+    ('any day', 'any 14 hours')
+    """
+    return f"any {over.removeprefix('1 ')}"
+
+
 def budget_words(chain: BeliefChain, step: str, unit: str) -> tuple[str, str]:
     """Which budget it is, and what it promises."""
     budget = amount(chain.budget, unit)
@@ -53,7 +62,10 @@ def budget_words(chain: BeliefChain, step: str, unit: str) -> tuple[str, str]:
     over = over_words(chain.window, chain.every, step)
     most = amount(chain.account.any_window, unit)
     cap = "" if chain.cap is None else f"; at most {chain.cap:g} budgets at an access"
-    return f"budget over {over}", f"{budget} on average, and over any {over} at most {most}, after every history{cap}"
+    return (
+        f"budget over {over}",
+        f"{budget} on average, and over {any_window(over)} at most {most}, after every history{cap}",
+    )
 
 
 def sensitive_words(metric: Metric, regions: Regions | None) -> str:
