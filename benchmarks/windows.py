@@ -191,7 +191,9 @@ def main() -> None:
         lines += [cells(one, found[-1][0]) for one in found[-1]]
         print(*(" | ".join(line) for line in lines[-len(found[-1]) :]), sep="\n", flush=True)
         if asked.csv is not None:
-            pd.DataFrame([asdict(one) for rows in found for one in rows]).to_csv(asked.csv, index=False)
+            table = pd.DataFrame([asdict(one) for rows in found for one in rows])
+            table = table.assign(quality=asked.quality, share=asked.share, cap=asked.cap)
+            table.assign(people="synthetic" if asked.data is None else "cabs").to_csv(asked.csv, index=False)
     print_table(f"{asked.share} of saturation, {asked.quality}, over {asked.over}", COLUMNS, lines)
     print(*means(found), sep="\n")
 

@@ -82,7 +82,9 @@ def test_a_plan_says_for_whom_its_bound_holds(run, planners):
 
 def test_a_protection_says_for_whom_its_bound_holds():
     traces = synthetic_city(people=1, days=1)
-    made = protect(traces, profile=MarkovProfile.fit(traces, Grid.covering(traces, rows=2, columns=2)), budget="20%")
+    made = protect(
+        traces, profile=MarkovProfile.fit(traces, Grid.covering(traces, rows=2, columns=2)), budget="20%", over="access"
+    )
     assert made.label.bound == min(made.planner.bound, made.label.ceiling)
     told = [section.text for section in expert_sections(made)]
     assert EVERY in told[-1]

@@ -13,7 +13,7 @@ from hideseek.experiments.protection_folder import WRITTEN
 from hideseek.planning import load_plan
 from tests.support.two_people import TRACES
 
-SMALL = ("--user", "person-001", "--grid", "2x2", "--budget", "1km")
+SMALL = ("--user", "person-001", "--grid", "2x2", "--budget", "1km", "--over", "2h")
 CENTRE = TRACES[TRACES["user_id"] == "person-001"][["latitude", "longitude"]].median()
 HOSPITAL = f"hospital={CENTRE['latitude']},{CENTRE['longitude']}:5@50m"
 
@@ -39,7 +39,7 @@ def test_protect_writes_private_files_and_says_it_in_five_sentences(run, traces,
 
 
 def test_protect_for_machines_has_every_rate_with_its_interval(run, traces, tmp_path):
-    status, out, err = run("protect", traces, *SMALL, "--sensitive", HOSPITAL, "--json", "--out", "mine")
+    status, out, err = run("protect", traces, *SMALL[:-2], "--sensitive", HOSPITAL, "--json", "--out", "mine")
     assert status == 0, err
     found = json.loads(out)
     label, hospital = found["label"], found["label"]["places"][0]
@@ -165,7 +165,7 @@ def test_what_a_budget_does_not_have_is_refused_before_anything_is_written(run, 
 
 
 def test_protect_knows_one_adversary_over_a_window(run, traces, tmp_path):
-    status, _, err = run("protect", traces, *SMALL, "--against", "log", "--over", "2h")
+    status, _, err = run("protect", traces, *SMALL, "--against", "log")
     assert status == 0, err
     log, _ = load_plan(tmp_path / "me" / "me.plan")
     assert log.window == 24

@@ -39,7 +39,7 @@ CLINIC = SensitivePlace("the <b>clinic</b>", *PROFILE.regions.centres[2].tolist(
 
 @pytest.fixture(scope="module")
 def made():
-    return protect(TRACES, profile=PROFILE, budget="1km", sensitive=[CLINIC], workers=1)
+    return protect(TRACES, profile=PROFILE, budget="1km", over="access", sensitive=[CLINIC], workers=1)
 
 
 def modes(folder):
@@ -51,7 +51,7 @@ def contents(folder):
 
 
 def test_places_are_found_and_learned_where_no_profile_is_given():
-    found = protect(synthetic_city(people=1, days=1), budget="50%", workers=1)
+    found = protect(synthetic_city(people=1, days=1), budget="50%", over="access", workers=1)
     assert {"home"} <= {place.name for place in found.label.places}
     assert not any(name.startswith("cell") for name in (place.name for place in found.label.places))
 
@@ -126,7 +126,7 @@ def test_a_folder_of_somebody_who_lives_elsewhere_is_refused(made, tmp_path, mon
     profile = MarkovProfile.fit(east, Grid.covering(east, rows=2, columns=2))
     renamed = east.assign(user_id="bob")
     with pytest.raises(ParameterError, match=r"for person-000, where the traces are of bob .* Give another folder"):
-        protect(renamed, profile=profile, out=tmp_path)
+        protect(renamed, profile=profile, over="access", out=tmp_path)
     assert json.loads((tmp_path / "protection.json").read_text())["user"] == "person-000"
 
 

@@ -26,7 +26,7 @@ SEEN = pd.DataFrame(
         "longitude": [6.55, 6.55, 6.65, 6.65] * 12,
     }
 )
-LARGE = Job(grid=(1, 2), box=(46.5, 46.6, 6.5, 6.7), step="30min", budgets=("500m", "3km"))
+LARGE = Job(grid=(1, 2), box=(46.5, 46.6, 6.5, 6.7), step="30min", budgets=("500m", "3km"), over="access")
 
 
 def test_a_design_that_fails_does_not_take_the_others_with_it(monkeypatch):
@@ -112,6 +112,6 @@ def test_every_design_says_what_the_places_cover_and_if_its_budget_is_narrow(mon
 
 
 def test_places_that_are_points_have_no_width_and_no_budget_is_narrow():
-    points = Job(places=Places([46.55, 46.55], [6.55, 6.65]), step="30min", budgets=("10m",))
+    points = Job(places=Places([46.55, 46.55], [6.55, 6.65]), step="30min", budgets=("10m",), over="access")
     ((row, _),) = protect("ann", SEEN, points)
     assert (row.reason, row.places, row.width, row.narrow) == (None, 2, None, False)

@@ -22,7 +22,7 @@ from hideseek.playbook import Playbook
 from tests.support.fleets import CITY, labels_of
 
 ONE = CITY[CITY["user_id"] == "person-000"].reset_index(drop=True)
-JOB = Job(grid=(2, 2), privacy=("euclid",), quality="hamming")
+JOB = Job(grid=(2, 2), privacy=("euclid",), quality="hamming", over="access")
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,12 @@ def test_hit_rates_are_told_of_places_with_a_name_and_of_sensitive_ones(same):
         assert 0 <= low < getattr(rate, name) < high <= 1
         wide = high - low + np.ptp(getattr(other, name).interval)
         assert abs(getattr(rate, name) - getattr(other, name)) < 3 / 4 * wide
-    named = Job(places=Places(*centres.T, names=tuple("abcd"[: len(centres)])), privacy=("euclid",), quality="hamming")
+    named = Job(
+        places=Places(*centres.T, names=tuple("abcd"[: len(centres)])),
+        privacy=("euclid",),
+        quality="hamming",
+        over="access",
+    )
     ((row, _),) = protect("person-000", ONE, named)
     assert "".join(rate.place for rate in row.hit_rates) == "abcd"[: len(centres)]
 
@@ -116,14 +121,14 @@ def test_users_with_too_few_days_are_marked(days, few):
     times = pd.date_range("2026-01-05", periods=48 * days, freq="30min", tz="UTC")
     west = np.random.default_rng(1).integers(0, 2, len(times))
     seen = pd.DataFrame({"user_id": "ann", "tracked_at": times, "latitude": 46.55, "longitude": 6.55 + 0.1 * west})
-    job = Job(grid=(1, 2), box=(46.5, 46.6, 6.5, 6.7), step="30min")
+    job = Job(grid=(1, 2), box=(46.5, 46.6, 6.5, 6.7), step="30min", over="access")
     ((row, _),) = protect("ann", seen, job)
     assert (row.days, row.few_days, row.answered) == (days, few, 1.0)
 
 
 def test_a_folder_holds_plans_playbooks_and_a_table_with_both(city, tmp_path):
     home = "home={latitude},{longitude}".format(**ONE.iloc[0])
-    job = Job(grid=(1, 2), privacy=("hamming",), sensitive=(home,))
+    job = Job(grid=(1, 2), privacy=("hamming",), sensitive=(home,), over="access")
     found = run_fleet(city, tmp_path / "out", job=job, workers=2)
     assert (found.users, found.playbooks, found.codebooks, found.few_days) == (4, 4, 0, 4)
     assert repr(found).startswith("Fleet of 4 users: 4 playbooks, 0 unusable")

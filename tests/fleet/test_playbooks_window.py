@@ -21,7 +21,7 @@ from hideseek.playbook.playbook import playbook_from
 from tests.support.fleets import CITY, labels_of
 
 ONE = CITY[CITY["user_id"] == "person-000"].reset_index(drop=True)
-JOB = Job(grid=(2, 2), privacy=("euclid",), quality="hamming")
+JOB = Job(grid=(2, 2), privacy=("euclid",), quality="hamming", over="access")
 HOUR = replace(JOB, over="1h", quality="squared")  # 12 accesses of 5 minutes
 
 

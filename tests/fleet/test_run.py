@@ -178,7 +178,7 @@ HOSTILE = {
     "still": (f"{FAR} -122.4 0 1213084687\n{FAR} -122.4 0 1213094687\n", "traces that visit two or more places"),
     "far": (f"-{FAR} 122.4 0 1213084687\n-{FAR} 122.5 0 1213094687\n", "around at least one fix"),
 }
-BOXED = Job(grid=(2, 2), box=(37.1, 37.2, -122.5, -122.3), privacy=("hamming",))
+BOXED = Job(grid=(2, 2), box=(37.1, 37.2, -122.5, -122.3), privacy=("hamming",), over="access")
 
 
 @pytest.mark.filterwarnings("ignore::hideseek.errors.TraceWarning")
@@ -225,13 +225,15 @@ def test_whoever_a_user_claims_to_be_the_files_stay_in_the_folder(tmp_path):
     one = CITY[CITY["user_id"] == "person-000"]
     pd.concat([one.assign(user_id=name) for name in IDS]).to_csv(tmp_path / "ids.csv", index=False)
     run_fleet(
-        tmp_path / "ids.csv", tmp_path / "out", job=Job(grid=(2, 2), box=(0, 1, 0, 1)), workers=1
+        tmp_path / "ids.csv", tmp_path / "out", job=Job(grid=(2, 2), box=(0, 1, 0, 1), over="access"), workers=1
     )  # no fix inside
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.csv", "out"]
     assert len(list((tmp_path / "out" / "done").iterdir())) == len(IDS)
     assert sorted(labels_of(tmp_path / "out").index) == sorted(IDS)
     assert (
-        run_fleet(tmp_path / "ids.csv", tmp_path / "out", job=Job(grid=(2, 2), box=(0, 1, 0, 1)), workers=1).reused
+        run_fleet(
+            tmp_path / "ids.csv", tmp_path / "out", job=Job(grid=(2, 2), box=(0, 1, 0, 1), over="access"), workers=1
+        ).reused
         == 15
     )
 

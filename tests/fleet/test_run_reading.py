@@ -54,7 +54,9 @@ def test_the_ways_to_read_reach_the_data(city, tmp_path):
         run_fleet(tmp_path / "odd.csv", tmp_path / "no", job=JOB, columns=names, workers=1)
     with pytest.raises(TraceError, match="malformed GPX"):
         run_fleet(tmp_path / "odd.csv", tmp_path / "no", job=JOB, format="gpx", workers=1)
-    one = run_fleet(city, tmp_path / "one", job=Job(grid=(1, 2), privacy="hamming"), one_person=True, workers=1)
+    one = run_fleet(
+        city, tmp_path / "one", job=Job(grid=(1, 2), privacy="hamming", over="access"), one_person=True, workers=1
+    )
     assert (one.users, one.told_apart_by) == (1, "one person")
 
 
