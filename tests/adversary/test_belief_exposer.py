@@ -153,7 +153,7 @@ def test_what_protects_an_earlier_place_is_followed_by_guesses_at_once():
         assert abs(estimate - exact) <= 0.75 * (estimate.interval[1] - estimate.interval[0])
 
 
-def test_a_run_sees_two_windows_whole_on_fewer_walks_but_enough_for_an_interval():
+def test_a_run_sees_two_windows_whole_on_fewer_walks_but_enough_of_them():
     chain = BeliefGame.of(PROFILE, privacy=from_matrix(METRES), quality=from_matrix(METRES), budget=1.0, over="1 day")
     assert chain.window == 288
     assert windows_seen(chain, 144, 100) == (576, 25)  # as many accesses in all

@@ -198,7 +198,11 @@ def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch):
         (["CITY", "--out", "o", "--memory", "-1"], "ParameterError", "option --memory of fleet"),
         (["CITY", "--out", "o", "--budget", "lots"], "ParameterError", "option --budget of fleet"),
         (["CITY", "--out", "o", "--over", "1min"], "ParameterError", "option --over of fleet must be"),
-        (["CITY", "--out", "o", "--cap", "4"], "ParameterError", "option --cap of fleet must be left out"),
+        (
+            ["CITY", "--out", "o", "--over", "access", "--cap", "4"],
+            "ParameterError",
+            "option --cap of fleet must be left out",
+        ),
         (["CITY", "--out", "o", "--over", "1day", "--cap", "0"], "ParameterError", "option --cap of fleet must be"),
         (["CITY", "--out", "o", "--over", "access", "--against", "log"], "ParameterError", "option --against of fleet"),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from hideseek import Grid, MarkovProfile, ParameterError, PlaybookDevice, protect, synthetic_city
@@ -34,7 +35,7 @@ def test_the_label_says_which_budget_it_is_and_what_windows_lost(made):
     assert label.worst_window >= label.quality_loss
     low, high = label.realised.interval
     assert abs(label.realised - label.quality_loss) <= 1.5 * (high - low)
-    assert len(made.playbook.anchors) == 0
+    assert np.array_equal(made.playbook.anchors, made.planner.steering.guide.anchors)
 
 
 def test_sentences_tell_the_window_and_the_ceiling_each_by_its_number(made):
@@ -69,8 +70,8 @@ def test_what_is_made_is_for_a_device(made, tmp_path):
     ("wrong", "words"),
     [
         ({"over": "1min"}, "'over' parameter of BeliefGame"),
-        ({"cap": 2.0}, "'cap' parameter of BeliefGame"),
-        ({"against": "both"}, "'against' parameter of protect"),
+        ({"over": "access", "cap": 2.0}, "'cap' parameter of BeliefGame"),
+        ({"over": "access", "against": "both"}, "'against' parameter of protect"),
         ({"against": "smoother"}, "'against' parameter of protect"),
     ],
 )

@@ -79,7 +79,7 @@ def test_the_long_run_loses_the_budget_and_more_privacy_is_left(planned):
     assert found.filter <= planner.bound * 1.02
 
 
-def test_no_account_is_overdrawn_after_random_gaps_and_every_window_keeps_its_bound(planned):
+def test_no_account_is_overdrawn_with_random_gaps_and_windows_keep_bounds(planned):
     own, planner = planned
     saved, losses, generator = [], [], np.random.default_rng(3)
     gaps = [np.linalg.matrix_power(MOVES, gap) for gap in generator.geometric(0.3, 200)]

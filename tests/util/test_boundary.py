@@ -256,7 +256,7 @@ def calls(folder):
             "design": (
                 hs.design,
                 {"profile": t.profile, "scenario": hs.Scenario.past_present(1), **game, "first_stages": 2}
-                | {"choice": "uninformative", "farsighted": None, "workers": 1, "progress": None},
+                | {"over": "access", "choice": "uninformative", "farsighted": None, "workers": 1, "progress": None},
             ),
             "distance": (hs.metrics.distance, {"regions": t.places}),
             "distances": (hs.model.distances, {"regions": t.places}),

@@ -211,9 +211,8 @@ def gap_rows(codebook: Codebook) -> list[tuple[str, str]]:
         rows.append(("after two such gaps in a row", "not certified unless the run has settled between them"))
     if not looks_back(codebook.scenario):
         return [*rows, ("after a gap", "goes on as if no access had been missed")]
-    each = codebook.over == ACCESS
-    kept = "given" if each else "on average over"
-    rows.append(("after a gap", f"starts afresh; keeps the budget {kept} the releases since"))
+    each, given = codebook.over == ACCESS, "given" if codebook.over == ACCESS else "on average over"
+    rows.append(("after a gap", f"starts afresh; keeps the budget {given} the releases since"))
     if codebook.chain is None:
         worst = "not known: the file holds no profile (hideseek 0.1.0)"
     else:
