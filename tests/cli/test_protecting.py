@@ -11,6 +11,8 @@ from hideseek import Playbook, synthetic_city
 from hideseek.experiments.demo import demo_person
 from hideseek.experiments.protection_folder import WRITTEN
 from hideseek.planning import load_plan
+from hideseek.planning.steering_training import WEIGHTS
+from hideseek.util.choices import Against
 from tests.support.two_people import TRACES
 
 SMALL = ("--user", "person-001", "--grid", "2x2", "--budget", "1km", "--over", "2h")
@@ -169,4 +171,4 @@ def test_protect_knows_one_adversary_over_a_window(run, traces, tmp_path):
     assert status == 0, err
     log, _ = load_plan(tmp_path / "me" / "me.plan")
     assert log.window == 24
-    assert Playbook.load(tmp_path / "me" / "me.playbook").steering.log == 1.0
+    assert Playbook.load(tmp_path / "me" / "me.playbook").steering.log == WEIGHTS[Against.LOG][1]

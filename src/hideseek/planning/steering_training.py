@@ -26,7 +26,7 @@ BY_LOSS, BY_LEVEL = (
     0.25,
 )  # the logarithm of the price, by a budget above it, and where the account is full or empty
 WINDOW = 288  # accesses: longer windows need no more, as the price is the same
-WEIGHTS = {Against.FILTER: (0.03, 0.0), Against.BOTH: (0.15, 0.04), Against.LOG: (0.3, 1.0)}  # of a nat, and of the log
+WEIGHTS = {Against.FILTER: (0.1, 0.0), Against.BOTH: (0.15, 0.04), Against.LOG: (0.4, 0.1)}  # of a nat, and of the log
 LEAST = 0.05  # of the ceiling for a budget of loss, to begin with: a ceiling that saturates has a price of 0
 
 
