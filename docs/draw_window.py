@@ -32,11 +32,12 @@ def draw_choice(ax: Axes, rows: pd.DataFrame) -> None:
     ax.axhline(1, color=PALE, linewidth=1, zorder=0)
     ax.axvline(1, color=PALE, linewidth=1, zorder=0)
     ax.set(
-        xlabel="error left to who guesses at each access (filter)\nas a multiple of the budget at every access",
-        ylabel="error left to who reads the log later (smoother)",
+        xlabel="error of an adversary who guesses at each access (filter),\n"
+        "as a multiple of that with the budget at every access",
+        ylabel="error of one who reads the log later (smoother)",
         title="The choice between two adversaries",
     )
-    ax.legend(frameon=False, fontsize=9, loc="upper left")
+    ax.legend(frameon=False, fontsize=9, loc="upper right")
 
 
 def draw_days(ax: Axes, rows: pd.DataFrame) -> None:

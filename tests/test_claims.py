@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -106,3 +107,47 @@ def test_the_means_over_people_are_those_of_the_table(mechanism):
 @pytest.mark.parametrize("text", [README, RIVALS_PAGE], ids=["README", "rivals"])
 def test_nothing_says_that_a_codebook_leads(text):
     assert not re.search(r"codebook (?:leaves (?:the )?most|leads)", text)
+
+
+WINDOWS = pd.read_csv(ROOT / "docs" / "windows.csv")
+WINDOW_PAGE = " ".join((ROOT / "docs" / "window.md").read_text().split())
+CASES = {
+    "ten synthetic people, 20 % of the saturating budget": ("synthetic", "squared", "20%", None),
+    "... 50 %": ("synthetic", "squared", "50%", None),
+    "... 20 %, at most four budgets at an access": ("synthetic", "squared", "20%", 4.0),
+    "ten cabs, 20 %": ("cabs", "squared", "20%", None),
+    "... at most four budgets at an access": ("cabs", "squared", "20%", 4.0),
+    "ten cabs, 20 %, Hamming loss": ("cabs", "hamming", "20%", None),
+}
+
+
+def case(people, quality, share, cap):
+    """The rows of one case, [person, kind of budget], by column."""
+    own = WINDOWS[(WINDOWS["people"] == people) & (WINDOWS["quality"] == quality) & (WINDOWS["share"] == share)]
+    own = own[own["cap"].isna() if cap is None else own["cap"] == cap]
+    return own.drop(columns=["people", "quality", "share", "cap", "places"]).pivot_table(
+        index="person", columns="against"
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_page_tells_what_a_window_leaves_as_it_was_measured(name):
+    own = case(*CASES[name])
+    assert len(own) == 10
+    now, later = (own[adversary]["both"] / own[adversary]["access"] for adversary in ("filter", "smoother"))
+    kept = (own["filter"]["both"] / own["ceiling"]["both"]).mean()
+    told = [f"{times.mean():.2f} ({times.min():.2f})" for times in (now, later)]
+    assert f"| {name} | {told[0]} | {told[1]} | {kept:.2f} | {own['loss']['both'].mean():.2f} |" in WINDOW_PAGE
+
+
+def test_one_person_is_left_less_by_a_window_beyond_the_intervals():
+    less = {"filter": set(), "smoother": set()}
+    for found in CASES.values():
+        own = case(*found)
+        for adversary, least in (("filter", 1.0), ("smoother", 0.95)):
+            times = own[adversary]["both"] / own[adversary]["access"]
+            parts = [own[f"{adversary}_half"][kind] / own[adversary][kind] for kind in ("both", "access")]
+            most = times * (1 + np.hypot(*parts))
+            less[adversary] |= set(most.index[most < least])
+    assert less == {"filter": set(), "smoother": {"person-001"}}
+    assert "one person is left less against the smoother beyond the intervals of both" in WINDOW_PAGE
