@@ -137,7 +137,8 @@ def test_the_page_tells_what_a_window_leaves_as_it_was_measured(name):
     now, later = (own[adversary]["both"] / own[adversary]["access"] for adversary in ("filter", "smoother"))
     kept = (own["filter"]["both"] / own["ceiling"]["both"]).mean()
     told = [f"{times.mean():.2f} ({times.min():.2f})" for times in (now, later)]
-    assert f"| {name} | {told[0]} | {told[1]} | {kept:.2f} | {own['loss']['both'].mean():.2f} |" in WINDOW_PAGE
+    lost = f"{own['loss']['both'].mean():.2f} | {own['worst']['both'].max():.1f}"
+    assert f"| {name} | {told[0]} | {told[1]} | {kept:.2f} | {lost} |" in WINDOW_PAGE
 
 
 @pytest.mark.parametrize(("adversary", "least"), [("filter", 1.0), ("smoother", 0.95)])

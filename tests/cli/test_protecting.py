@@ -15,7 +15,7 @@ from hideseek.planning.steering_training import WEIGHTS
 from hideseek.util.choices import Against
 from tests.support.two_people import TRACES
 
-SMALL = ("--user", "person-001", "--grid", "2x2", "--budget", "1km", "--over", "2h")
+SMALL = ("--user", "person-001", "--grid", "2x2", "--over", "2h", "--budget", "1km")
 CENTRE = TRACES[TRACES["user_id"] == "person-001"][["latitude", "longitude"]].median()
 HOSPITAL = f"hospital={CENTRE['latitude']},{CENTRE['longitude']}:5@50m"
 
@@ -41,7 +41,9 @@ def test_protect_writes_private_files_and_says_it_in_five_sentences(run, traces,
 
 
 def test_protect_for_machines_has_every_rate_with_its_interval(run, traces, tmp_path):
-    status, out, err = run("protect", traces, *SMALL[:-2], "--sensitive", HOSPITAL, "--json", "--out", "mine")
+    status, out, err = run(
+        "protect", traces, *SMALL, "--over", "1day", "--sensitive", HOSPITAL, "--json", "--out", "mine"
+    )
     assert status == 0, err
     found = json.loads(out)
     label, hospital = found["label"], found["label"]["places"][0]

@@ -50,13 +50,13 @@ def test_a_playbook_is_near_the_live_planner_at_the_same_budget(found):
 
 
 def test_a_budget_over_a_window_has_a_row_that_loses_the_same_on_average(found, monkeypatch):
-    """The account begins half full: so a run of a few accesses loses the budget on average, within its interval."""
+    """The account begins half full: so 12 accesses of 72 lose about the budget, by what is saved up or spent."""
     monkeypatch.setattr(training, "ROUND", 36)
     both = compare(PROFILE, privacy="euclid", quality="squared", budget="20%", over="6 hours", **RUN)
     rows = {row.mechanism: row for row in both.rows}
     own, at_every_access = rows[WINDOWED], rows[PLAYBOOK]
     assert (own.dial, own.noise) == ("accesses of the window", 72)
-    assert own.quality_loss.interval[0] <= 1.1 * both.quality_loss
+    assert 0.7 * both.quality_loss <= own.quality_loss <= 1.3 * both.quality_loss
     assert own.filter.interval[1] > at_every_access.filter
     assert WINDOWED not in {row.mechanism for row in found.rows}
     assert both.equal(own)

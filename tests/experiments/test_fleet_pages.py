@@ -98,8 +98,8 @@ def test_what_budgets_over_a_window_lose_is_told_in_metres_and_in_words():
     first, second = section(page, heading)
     assert first == ["user 0", "euclid, 20%", "500", "499", "502", "600", "1.2e+03"]
     assert second[:3] == ["user 2", "euclid, 20%", "700"]
-    assert "over any day it may be 1.41 times as many metres" in page
+    assert "over as many answers in a row as an app may ask for in 1 day it may be 1.41 times as many metres" in page
     told = page_of(LOST | {"quality_metric": "hamming", "budget": 0.25, "worst_window": 0.4})
-    assert "over any day it may be twice as much" in told
+    assert "over as many answers in a row as an app may ask for in 1 day it may be twice as much" in told
     assert section(told, heading)[0][2] == "0.25"
     assert "What is lost" not in page_of({}, {"over": None})

@@ -41,11 +41,13 @@ def test_the_label_says_which_budget_it_is_and_what_windows_lost(made):
 def test_sentences_tell_the_window_and_the_ceiling_each_by_its_number(made):
     first, *_, ceiling, _ = sentences(made, "me")
     worst = amount((2 - 1 / 24) * 1e6, "m²")
-    assert f"at most {amount(1e6, 'm²')} away on average, and over any 2 hours at most {worst}," in first
+    many = "as many answers in a row as an app may ask for in 2 hours"
+    assert f"at most {amount(1e6, 'm²')} away on average, and over {many} at most {worst} (a single answer" in first
+    assert amount(made.label.worst_loss, "m²") in first
     assert "what any mechanism can reach (the ceiling)" in ceiling
     rows = dict(expert_table(made).rows)
     assert rows["budget over 2 hours"].endswith("at most 6 budgets at an access")
-    assert rows["largest expected loss over 2 hours, on average"] == amount(made.label.worst_window, "m²")
+    assert rows[f"largest expected loss over {many}, on average"] == amount(made.label.worst_window, "m²")
     assert "saved up, for 2 hours at most" in made.report
 
 

@@ -136,8 +136,8 @@ def test_users_with_hostile_names_are_studied_compared_and_protected(run, monkey
         "--out",
         "study",
     )
-    compared = ("compare", "street.csv", "--user", tag, "--grid", "1x2", "--accesses", 2, "--walks", 2)
-    protected = ("fleet", "street.csv", "--grid", "1x2", "--out", "fleet")
+    compared = ("compare", "street.csv", "--user", tag, "--grid", "1x2", "--accesses", 2, "--walks", 2, "--over", "1h")
+    protected = ("fleet", "street.csv", "--grid", "1x2", "--over", "1h", "--out", "fleet")
     for words in ((*planned, "--planners", "plain,far-sighted"), (*compared, "--out", "compare"), protected):
         for command in (words, (*words, "--json")):
             status, out, err = run(*command, *hamming)

@@ -59,7 +59,7 @@ Privacies = Annotated[
 ]
 Budgets = Annotated[
     list[str],
-    typer.Option(metavar="AMOUNT", help=f"Expected loss allowed per access: {BUDGET}; may be given several times."),
+    typer.Option(metavar="AMOUNT", help=f"Expected loss allowed: {BUDGET}; may be given several times."),
 ]
 OTHERS = "Each reveals where its user goes and how: keep them as private as traces."
 

@@ -100,7 +100,7 @@ ThroughTime = Annotated[
 Planned = Annotated[
     bool, typer.Option("--planned", help="The route is known in advance, with --protect next.", show_default=False)
 ]
-Budget = Annotated[str, typer.Option(metavar="AMOUNT", help=f"Expected loss allowed per access: {BUDGET}.")]
+Budget = Annotated[str, typer.Option(metavar="AMOUNT", help=f"Expected loss allowed: {BUDGET}.")]
 OF_WINDOW = typer.Option(
     "--over",
     metavar="LENGTH",

@@ -14,7 +14,7 @@ from hideseek.adversary.naming import Naming
 from hideseek.adversary.playbook_label import Extreme, PlaybookLabel
 from hideseek.cli.descriptions import HABITS, named_offsets
 from hideseek.experiments.protection_words import estimate_from
-from hideseek.experiments.wording import budget_words, exactly_named, in_percent, named, over_words
+from hideseek.experiments.wording import any_window, budget_words, exactly_named, in_percent, named, over_words
 from hideseek.model.steering import Standing
 from hideseek.playbook.playbook import Playbook
 from hideseek.util.display import bracketed, counted
@@ -32,10 +32,11 @@ def playbook_words(playbook: Playbook) -> list[tuple[str, str]]:
     access = "every step" if playbook.every == 1 else f"every {playbook.every} steps"
     first, count = playbook.play(Standing.first(playbook)), len(playbook.anchors)
     holds = f"{counted(count, 'table')}, for as many beliefs of the adversary"
+    begins = f"a price of loss, and {counted(count, 'table')} with which the device begins"
     return [
         ("protects", f"the true places: {named_offsets(playbook.scenario.target)}"),
         ("exposes", f"the current place, {access} of {playbook.step} at most"),
-        ("holds", holds if playbook.steering is None else "a price of loss, by which the device makes its tables"),
+        ("holds", holds if playbook.steering is None else begins),
         ("error is measured as", named(playbook.privacy)),
         ("loss is measured as", named(playbook.quality)),
         budget_words(playbook, playbook.step, d_q),
@@ -130,7 +131,7 @@ def label_sentences(label: PlaybookLabel, playbook: Playbook) -> tuple[str, ...]
     if playbook.window > 1:
         largest = max(label.steady.worst_window, label.missed.worst_window)
         over = over_words(playbook.window, playbook.every, playbook.step)
-        lost += f" Over any {over} in a row it was {amount(largest, unit)} on average at most."
+        lost += f" Over {any_window(over)} it was {amount(largest, unit)} on average at most."
     kept = f"Kept of the ceiling, against an adversary who remembers every release: {in_percent(label.kept)}."
     return kept, lost, ASSUMPTION
 

@@ -117,8 +117,8 @@ def kept_sentence(made: Protection) -> str:
     over = over_words(made.label.window, made.game.every, made.profile.step)
     return (
         f"What an answer loses less than the budget is saved up, for {over} at most, and no answer loses more than is "
-        "there: so the expected loss of all answers so far stays within the budget on average, and half of such a "
-        "window beside it, given every release so far and after any gap."
+        "there: so the expected losses of all answers so far sum up to at most their budgets and half of those of "
+        "such a window, given every release so far and after any gap."
     )
 
 

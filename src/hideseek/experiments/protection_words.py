@@ -60,7 +60,8 @@ def sentences(made: Protection, folder: str | Path) -> list[str]:
     app = f"An app that asks where you are is told one of your {places} places: at most {told} away on average,"
     if label.window > 1:
         over = over_words(label.window, made.game.every, made.profile.step)
-        app += f" and over {any_window(over)} at most {amount(made.game.account.any_window, label.loss_unit)},"
+        many, worst = (amount(one, label.loss_unit) for one in (made.game.account.any_window, label.worst_loss))
+        app += f" and over {any_window(over)} at most {many} (a single answer on the walks: {worst} at most),"
     use = f"hideseek expose {book} --state {folder / 'me.state'}"
     return [
         f"{app} whatever it was told before.",
@@ -122,7 +123,12 @@ def expert_table(made: Protection) -> Table:
     over: tuple[tuple[str, str], ...] = ()
     if label.window > 1:
         length = over_words(label.window, made.game.every, made.profile.step)
-        over = ((f"largest expected loss over {length}, on average", amount(label.worst_window, label.loss_unit)),)
+        over = (
+            (
+                f"largest expected loss over {any_window(length)}, on average",
+                amount(label.worst_window, label.loss_unit),
+            ),
+        )
     rows = (
         ("what the plan maximises, reached", amount(label.weighted, label.weighted_unit)),
         (

@@ -46,12 +46,12 @@ def over_words(window: int, every: int, step: str) -> str:
 
 
 def any_window(over: str) -> str:
-    """Any of the windows that are so long.
+    """Any window that is so long: it is a number of answers, which take longer where an app asks less often.
 
-    >>> any_window("1 day"), any_window("14 hours")
-    ('any day', 'any 14 hours')
+    >>> any_window("1 day")
+    'as many answers in a row as an app may ask for in 1 day'
     """
-    return f"any {over.removeprefix('1 ')}"
+    return f"as many answers in a row as an app may ask for in {over}"
 
 
 def budget_words(chain: BeliefChain, step: str, unit: str) -> tuple[str, str]:

@@ -65,8 +65,8 @@ class Job:
     quality : str
         Name of the metric of the loss of quality.
     budgets : tuple of str or float
-        Expected losses per access: displacements such as "500m", percentages of the saturating budget, at which
-        releases reveal nothing, or numbers in the unit of the quality metric.
+        Expected losses, on average over ``over``: displacements such as "500m", percentages of the saturating
+        budget, at which releases reveal nothing, or numbers in the unit of the quality metric.
     over, cap, against : optional
         Of playbooks: whether budgets hold at every "access" or on average over a window such as "1 day", the most
         budgets that an access may lose then, and which adversary: see :func:`hideseek.protect`.

@@ -137,7 +137,8 @@ def run_fleet(
     --------
     >>> from hideseek.traces.city import synthetic_city
     >>> synthetic_city(people=2, days=2).to_csv("city.csv", index=False)
-    >>> found = run_fleet("city.csv", "protected", job=Job(grid=(2, 2), privacy=("hamming",)), workers=1)
+    >>> job = Job(grid=(2, 2), privacy=("hamming",), over="2 hours")
+    >>> found = run_fleet("city.csv", "protected", job=job, workers=1)
     >>> found.users, found.playbooks, found.unusable
     (2, 2, 0)
     >>> found.to_frame()["playbook"].tolist()

@@ -72,7 +72,7 @@ class BeliefGame(BeliefChain, OnMap):
         privacy, quality
             The metrics of the adversary's error and of the quality loss.
         budget
-            The largest expected loss per access, given every release so far: in the unit of ``quality``, or as "500m".
+            The largest expected loss, given every release so far: in the unit of ``quality``, or as "500m".
         over
             Over how long the budget holds on average: "access" (it holds at every one), or a length of time such as
             "1 day", whose accesses' worth can be saved up (:class:`hideseek.model.account.Account`).

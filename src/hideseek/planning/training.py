@@ -130,7 +130,12 @@ def adversary_of_playbook(asked: Against | str | None, window: int, owner: str) 
         return None
     against = one_of(Against, asked, "against", owner)
     if against is Against.SMOOTHER:
-        raise broken_rule("against", owner, "'filter', or over a window 'filter', 'log' or 'both'", "'smoother'")
+        raise broken_rule(
+            "against",
+            owner,
+            "'filter', 'log' or 'both', where the budget holds over a window, else 'filter'",
+            "'smoother'",
+        )
     return adversary_of(against, window, owner)
 
 
