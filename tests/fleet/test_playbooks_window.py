@@ -185,7 +185,7 @@ def test_a_job_writes_a_window_in_one_way(over, written):
         ({"over": "1 day", "cap": 0.5}, "'cap' parameter of fleet must be a number of budgets >= 1"),
         ({"over": "1 day", "cap": float("inf")}, "'cap' parameter of fleet"),
         ({"over": "access", "against": "log"}, "'against' parameter of fleet"),
-        ({"over": "1 day", "against": "smoother"}, "'against' parameter of fleet must be 'filter', or over a window"),
+        ({"over": "1 day", "against": "smoother"}, "'against' parameter of fleet must be 'filter', 'log' or 'both'"),
         ({"against": "everybody"}, "'against' parameter of fleet must be one of"),
         ({"memory": 1, "over": "1 day"}, "'over' parameter of fleet must be left out beside memory"),
         ({"memory": 1, "cap": 4}, "'cap' parameter of fleet must be left out beside memory"),
