@@ -148,7 +148,7 @@ def test_options_of_a_window_reach_the_job_and_its_loss_is_told(run, monkeypatch
     ]
     assert jobs == [Job(over="1 day", cap=4.0, against="log"), Job(over="access"), Job()]
     assert re.search(r"budgets hold\s*│\s*over 1 day on average, after every history", told[0])
-    assert re.search(r"lost in the worst 1 day\s*│\s*1.31 budgets on average, of 2 at most", told[0])
+    assert re.search(r"lost in the worst window\s*│\s*1.31 budgets on average, of 2 at most", told[0])
     assert "budgets" not in told[1]
 
 

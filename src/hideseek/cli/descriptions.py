@@ -430,7 +430,7 @@ def fleet_words(found: Fleet) -> list[tuple[str, str]]:
         words.append(("covered, on average", f"{found.hours:.0f} hours on {found.days:.3g} days"))
     if found.worst_window is not None and found.over != ACCESS:
         words.append(("budgets hold", f"over {found.over} on average, after every history"))
-        words.append((f"lost in the worst {found.over}", f"{found.worst_window:.3g} budgets on average, of 2 at most"))
+        words.append(("lost in the worst window", f"{found.worst_window:.3g} budgets on average, of 2 at most"))
     if found.kept is not None and found.seconds is not None:
         words.append(("kept of the ceiling, on average", f"{found.kept:.1%}"))
         words.append(("CPU seconds per user", f"{found.seconds:.1f}"))

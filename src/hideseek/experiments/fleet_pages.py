@@ -111,7 +111,7 @@ def over_a_window(made: pd.DataFrame) -> Section | None:
         bracketed("budget", unit_words(unit)),
         "expected",
         "realised",
-        f"worst {over}",
+        "worst window",
         "worst access",
     )
     told = tuple((row["user"], design_of(row), *losses_of(row)) for row in rows.to_dict("records"))

@@ -43,9 +43,7 @@ NEAR = 16  # tables of training that are looked at
 SHARES = (np.arange(5) / 4) ** 2  # of the table that reveals least, in the one that the ascent begins with
 SETTLED = 6  # steps of Newton's method for the slope at last
 SELDOM, TINY = 1e-6, 1e-30
-NEVER = (
-    1e-15  # what is less is 0 or this, as products of numbers that are too small for all digits take ten times as long
-)
+NEVER = 1e-15  # what is less is 0 or this: products of numbers too small for all their digits take longer
 
 Single = npt.NDArray[np.float32]  # what only chooses needs no more digits
 

@@ -16,15 +16,14 @@ import numpy as np
 from hideseek.model.exposed_walks import exposed_walks
 from hideseek.model.steering import Guide, Standing, Steering, steered
 from hideseek.planning.belief_game import BeliefGame
+from hideseek.util.arrays import FloatArray
 from hideseek.util.choices import Against
 from hideseek.util.progress import Advance
 
 WALKS, ROUND, ROUNDS, LAST = 16, 72, 12, 8  # walks at once, accesses of a round, rounds, and those that count at last
 EACH, FEWEST = 3, 4  # walks of a plan for which there is a round; rounds of a draft
-BY_LOSS, BY_LEVEL = (
-    0.5,
-    0.25,
-)  # the logarithm of the price, by a budget above it, and where the account is full or empty
+BY_LOSS = 0.5  # the logarithm of the price moves so far where a round loses a budget more per access than it may
+BY_LEVEL = 0.25  # and so far where the account is full or empty after it
 WINDOW = 288  # accesses: longer windows need no more, as the price is the same
 WEIGHTS = {Against.FILTER: (0.1, 0.0), Against.BOTH: (0.15, 0.04), Against.LOG: (0.4, 0.1)}  # of a nat, and of the log
 LEAST = 0.05  # of the ceiling for a budget of loss, to begin with: a ceiling that saturates has a price of 0
@@ -40,15 +39,12 @@ def trained_steering(
     price = max(game.ceiling.price, LEAST * scale / game.budget)
     steering = Steering(price, nat * scale, log, guide)
     short = replace(game, window=min(game.window, WINDOW))
-    prices, start = list[float](), Standing.first(short, WALKS)
-    walk = exposed_walks(
-        short,
-        lambda now: steered(short, steering, now),
-        repeat(game.moves),
-        np.random.default_rng(seed),
-        start=start,
-        log=log > 0,
-    )
+    prices, start, generator = list[float](), Standing.first(short, WALKS), np.random.default_rng(seed)
+
+    def choose(now: Standing) -> FloatArray:
+        return steered(short, steering, now)
+
+    walk = exposed_walks(short, choose, repeat(game.moves), generator, start=start, log=log > 0)
     for done in range(rounds):
         taken = [next(walk) for _ in range(ROUND)]
         prices.append(steering.price)

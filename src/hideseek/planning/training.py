@@ -130,12 +130,8 @@ def adversary_of_playbook(asked: Against | str | None, window: int, owner: str) 
         return None
     against = one_of(Against, asked, "against", owner)
     if against is Against.SMOOTHER:
-        raise broken_rule(
-            "against",
-            owner,
-            "'filter', 'log' or 'both', where the budget holds over a window, else 'filter'",
-            "'smoother'",
-        )
+        rule = "'filter', 'log' or 'both', where the budget holds over a window, else 'filter'"
+        raise broken_rule("against", owner, rule, "'smoother'")
     return adversary_of(against, window, owner)
 
 

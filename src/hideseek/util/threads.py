@@ -1,4 +1,4 @@
-"""One thread for products of matrices: ours are small, and threads that wait for each other take ten times as long."""
+"""One thread for products of matrices: ours are small. On two busy cores, two threads took ten times as long."""
 
 from __future__ import annotations
 
