@@ -12,6 +12,7 @@ import pytest
 from hideseek import MarkovProfile, Places, Playbook, load_profile, save_profile
 from hideseek.adversary import attack
 from hideseek.codebook.codebook import Codebook
+from hideseek.device.playbook_device import PlaybookDevice
 from hideseek.experiments import planner_study_pages
 from hideseek.planning import steering_training
 from hideseek.storage.kinds import Kind
@@ -131,6 +132,25 @@ def test_no_true_place_is_shown_of_a_state(run, tmp_path):
         assert "5" in out
         for secret in ("4321", "0.125", "0.875", "0.625"):
             assert secret not in out
+
+
+def test_what_is_saved_is_told_of_a_state_whose_budget_holds_over_a_window(run):
+    run_of = ("design", "me.json", "--budget", "30%", "--over", "2h", "--out", "me.playbook")
+    save_profile(MarkovProfile.from_matrix(CHAIN, REGIONS), "me.json")
+    assert run(*run_of)[0] == 0
+    assert run("expose", "me.playbook", "--state", "me.state", *HERE)[0] == 0
+    saved = json.loads(run("inspect", "me.state", "--json")[1])["saved"]
+    device = PlaybookDevice(Playbook.load("me.playbook"), state="me.state")
+    assert saved == device.label().saved > 0
+    assert f"{saved:.6g}, in the unit of the expected loss" in " ".join(run("inspect", "me.state")[1].split())
+
+
+def test_a_state_that_saved_no_number_is_damaged(run, tmp_path):
+    state = {"hideseek_state": 1, "sha256": "ab", "last": 7, "belief": [1.0], "saved": "much"}
+    (tmp_path / "s").write_text(json.dumps(state))
+    status, out, err = run("inspect", "s")
+    assert (status, out) == (2, "")
+    assert "damaged" in err
 
 
 def test_files_of_the_first_version_are_explained_too(run):

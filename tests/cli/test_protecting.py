@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from math import ceil
 
 import pytest
 
@@ -106,6 +107,9 @@ def test_inspect_explains_what_protect_prints_and_writes(run, traces, tmp_path):
         assert "hospital" in words
         assert "At other budgets, in drafts" in words
         assert "Keep it private" in words
+        # 24 answers: a budget each and 23 that were saved before them, of squares; rounded up
+        assert f"any 24 answers in a row at most {ceil(1000 * (1 + 23 / 24) ** 0.5)} m" in " ".join(words.split())
+        assert f"by one at most {ceil(1000 * 24**0.5)} m" in " ".join(words.split())
     assert json.loads(run("inspect", "me", "--json")[1])["of_other_runs"] == []
     (tmp_path / "me" / "me.plan").write_bytes(b"another")
     assert "me.plan is not of the run that finished last" in run("inspect", "me")[1]
@@ -114,6 +118,12 @@ def test_inspect_explains_what_protect_prints_and_writes(run, traces, tmp_path):
         status, out, err = run("inspect", "printed.json")
         assert (status, out) == (2, "")
         assert "tells no protection of a person" in " ".join(err.split())
+
+
+def test_inspect_says_that_a_budget_holds_at_every_answer(run, traces):
+    run("protect", traces, *SMALL, "--over", "access")
+    words = " ".join(run("inspect", "me")[1].split())
+    assert "The budget, 1000 m (root mean square), holds at every answer, whatever was told before." in words
 
 
 def test_inspect_explains_what_evaluate_prints_about_a_playbook(run, traces, tmp_path):

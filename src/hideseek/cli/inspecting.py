@@ -32,7 +32,7 @@ from hideseek.device.step_device import unsealed
 from hideseek.errors import StateError, TraceError
 from hideseek.experiments.protection_folder import of_other_runs
 from hideseek.experiments.protection_slider import slider_of
-from hideseek.experiments.protection_words import error_table, naming_table
+from hideseek.experiments.protection_words import budget_sentence, error_table, naming_table
 from hideseek.experiments.protection_words import label_from as person_label_from
 from hideseek.experiments.wording import label_table
 from hideseek.planning.plan_file import load_plan
@@ -58,6 +58,8 @@ TABLES = {
     Kind.PROGRAMS: "Each row: a game of a user, solved by a linear program, beside the closed form.",
     Kind.ROBUSTNESS: "Each row: what an adversary leaves of the privacy that was claimed, on other days of a user.",
 }
+
+SAVED = "in the unit of the expected loss: what the next answers may lose beside the budget of each"
 
 Sheet = tuple[str, Sequence[str], Sequence[Sequence[str]]]  # title, header, rows
 
@@ -129,7 +131,10 @@ def a_protection(kind: Kind, path: Path) -> Inspected:
     title = f"{path.name}, the protection of {user}: how often the adversary names your places"
     tables = {title: naming_table(label), "How far off": error_table(label), "At other budgets, in drafts": budgets}
     mixed = of_other_runs(path) if path.is_dir() else []
-    told = tuple(f"{name} is not of the run that finished last: run protect again." for name in mixed)
+    told = (
+        budget_sentence(label),
+        *(f"{name} is not of the run that finished last: run protect again." for name in mixed),
+    )
     facts = whole | ({"of_other_runs": mixed} if path.is_dir() else {})
     return Inspected(kind, facts, tuple((name, one.header, one.rows) for name, one in tables.items()), told)
 
@@ -181,6 +186,7 @@ def a_state(kind: Kind, path: Path) -> Inspected:
         state = msgspec.json.decode(content, type=dict[str, Any])
         version, owner, last = int(state["hideseek_state"]), str(state["sha256"]), int(state["last"])
         sealed, run = unsealed(content) is not None, dict(state.get("run") or {})
+        saved = float(state["saved"]) if "saved" in state else None  # of a budget that holds over a window
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError, ValueError):
         raise StateError(f"The state {path} is damaged.") from None
     if "seal" in state and not sealed:
@@ -192,6 +198,9 @@ def a_state(kind: Kind, path: Path) -> Inspected:
     words += [
         ({"accesses": "places exposed", "withheld": "answers withheld"}[name], f"{n}") for name, n in counts.items()
     ]
+    if saved is not None:
+        facts["saved"] = saved
+        words.append(("saved in its account", f"{saved:.6g}, {SAVED}"))
     private = "It holds the last releases, and true places that later draws look at, which are not shown here."
     return Inspected(kind, facts | counts, ((f"{path.name}, a device state", ("", ""), words),), private=private)
 

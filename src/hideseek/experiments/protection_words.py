@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hideseek.adversary.naming import Naming
 from hideseek.adversary.person_label import PersonLabel, PlaceLabel
 from hideseek.experiments.report import Table
 from hideseek.experiments.wording import any_window, budget_words, in_percent, over_words
 from hideseek.metrics.sensitive_places import weights_of
+from hideseek.model.account import Account
 from hideseek.planning.simulation import FOR_WHOM, ON_AVERAGE
 from hideseek.util.estimates import Estimate
-from hideseek.util.units import amount, metres_beside
+from hideseek.util.units import amount, is_square, metres_beside
 
 if TYPE_CHECKING:
     from hideseek.experiments.protection import Protection
@@ -60,7 +63,7 @@ def sentences(made: Protection, folder: str | Path) -> list[str]:
     app = f"An app that asks where you are is told one of your {places} places: at most {told} away on average,"
     if label.window > 1:
         over = over_words(label.window, made.game.every, made.profile.step)
-        many, worst = (amount(one, label.loss_unit) for one in (made.game.account.any_window, label.worst_loss))
+        many, worst = (at_most_words(one, label.loss_unit) for one in (made.game.account.any_window, label.worst_loss))
         app += f" and over {any_window(over)} at most {many} (a single answer on the walks: {worst} at most),"
     use = f"hideseek expose {book} --state {folder / 'me.state'}"
     return [
@@ -70,6 +73,25 @@ def sentences(made: Protection, folder: str | Path) -> list[str]:
         f"That is {share} of what nothing exposed would leave, and {kept} of {most} (the ceiling).",
         f"Open {report}, give {book} to your device ({use}), and run protect again when you have new data.",
     ]
+
+
+def budget_sentence(label: PersonLabel) -> str:
+    """Over what the budget of a label holds."""
+    told = f"The budget, {amount(label.budget, label.loss_unit)}, holds"
+    if label.window == 1:
+        return f"{told} at every answer, whatever was told before."
+    account = Account(label.budget, label.window, label.cap)
+    many, one = (at_most_words(most, label.loss_unit) for most in (account.any_window, account.largest))
+    return f"{told} on average: over any {label.window} answers in a row at most {many} are lost, by one at most {one}."
+
+
+def at_most_words(most: float, unit: str) -> str:
+    """The most that is lost, for people: in whole metres, rounded up.
+
+    >>> at_most_words(499130.7, "m²"), at_most_words(0.25, "")
+    ('707 m (root mean square)', '0.25')
+    """
+    return amount(np.ceil(np.sqrt(most)) ** 2 if is_square(unit) else most, unit)
 
 
 def weighted(made: Protection) -> bool:
