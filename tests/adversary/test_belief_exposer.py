@@ -156,11 +156,11 @@ def test_what_protects_an_earlier_place_is_followed_by_guesses_at_once():
 def test_a_run_sees_two_windows_whole_on_fewer_walks_but_enough_of_them():
     chain = BeliefGame.of(PROFILE, privacy=from_matrix(METRES), quality=from_matrix(METRES), budget=1.0, over="1 day")
     assert chain.window == 288
-    assert windows_seen(chain, 144, 100) == (576, 25)  # as many accesses in all
-    assert windows_seen(chain, 144, 20) == (576, 8)
-    assert windows_seen(chain, 10, 3) == (576, 3)
-    assert windows_seen(chain, 1000, 40) == (1000, 40)
-    assert windows_seen(GAME, 1, 5) == (1, 5)
+    assert windows_seen(chain.window, 144, 100) == (576, 25)  # as many accesses in all
+    assert windows_seen(chain.window, 144, 20) == (576, 8)
+    assert windows_seen(chain.window, 10, 3) == (576, 3)
+    assert windows_seen(chain.window, 1000, 40) == (1000, 40)
+    assert windows_seen(GAME.window, 1, 5) == (1, 5)
 
 
 def test_what_cannot_be_followed_is_refused():

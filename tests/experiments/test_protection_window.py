@@ -35,15 +35,16 @@ def test_the_label_says_which_budget_it_is_and_what_windows_lost(made):
     assert label.worst_window >= label.quality_loss
     low, high = label.realised.interval
     assert abs(label.realised - label.quality_loss) <= 1.5 * (high - low)
-    assert np.array_equal(made.playbook.anchors, made.planner.steering.guide.anchors)
+    assert np.array_equal(made.playbook.guided.future, made.planner.steering.future)
 
 
 def test_sentences_tell_the_window_and_the_ceiling_each_by_its_number(made):
     first, *_, ceiling, _ = sentences(made, "me")
-    worst = amount((2 - 1 / 24) * 1e6, "m²")
+    worst = "1400 m (root mean square)"  # sqrt(2 - 1 / 24) km, rounded up
     many = "as many answers in a row as an app may ask for in 2 hours"
     assert f"at most {amount(1e6, 'm²')} away on average, and over {many} at most {worst} (a single answer" in first
-    assert amount(made.label.worst_loss, "m²") in first
+    single = int(np.ceil(made.label.worst_loss**0.5))
+    assert f"a single answer on the walks: {single} m" in first
     assert "what any mechanism can reach (the ceiling)" in ceiling
     rows = dict(expert_table(made).rows)
     assert rows["budget over 2 hours"].endswith("at most 6 budgets at an access")

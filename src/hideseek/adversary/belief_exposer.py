@@ -189,12 +189,12 @@ def exposure_of(chain: BeliefChain, done: list[Access], column: int, moves: list
     )
 
 
-def windows_seen(chain: BeliefChain, accesses: int, walks: int) -> tuple[int, int]:
+def windows_seen(window: int, accesses: int, walks: int) -> tuple[int, int]:
     """So many accesses and walks; of a longer window several, so that what is saved at first counts for little.
 
     The walks are fewer then, by as much as they are longer, but enough for an interval.
     """
-    longer = max(accesses, WINDOWS * chain.window if chain.window > 1 else 0)
+    longer = max(accesses, WINDOWS * window if window > 1 else 0)
     return longer, max(min(walks, FEWEST), accesses * walks // longer)
 
 

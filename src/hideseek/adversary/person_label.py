@@ -108,7 +108,7 @@ def person_label(
     """
     # the second attack and the visits meet beliefs of the first
     tables, log = Remembered(partial(tables_at, playbook)), playbook.follows_log
-    before, (accesses, walks) = max(accesses, playbook.window), windows_seen(playbook, accesses, walks)
+    before, (accesses, walks) = max(accesses, playbook.window), windows_seen(playbook.window, accesses, walks)
     told = Told(plain.states[:, -1], tables)
     found, aimed = (
         follow_beliefs(one, choice, accesses=accesses, walks=walks, seed=seed, log=log)

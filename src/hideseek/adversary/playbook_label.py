@@ -99,7 +99,7 @@ def playbook_label(
         raise broken_rule("playbook", owner, rule, f"one that protects the offsets {playbook.scenario.target}")
     accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
     seed = whole_number(seed, "seed", owner, least=0)
-    accesses, walks = windows_seen(playbook, accesses, walks)
+    accesses, walks = windows_seen(playbook.window, accesses, walks)
     choose = counting(playbook, 2 * accesses, progress)
     log = playbook.follows_log
     steady = follow_beliefs(playbook, choose, accesses=accesses, walks=walks, seed=seed, log=log)

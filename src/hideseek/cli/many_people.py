@@ -22,11 +22,9 @@ from hideseek.cli.options import (
     Privacy,
     Quality,
     Report,
-    Run,
     Sensitive,
     Traces,
     TracesOrCity,
-    Walks,
     Workers,
 )
 from hideseek.cli.reading import STEP, Reading, names_of, reads_traces
@@ -150,8 +148,12 @@ def compare_command(
     privacy: Privacy = MetricName.EUCLID,
     quality: Quality = MetricName.SQUARED,
     sensitive: Sensitive = [],
-    accesses: Run = 50,
-    walks: Walks = 200,
+    accesses: Annotated[
+        int | None, NUMBER(help="Length of the run, in accesses. [default: 50, or two windows of the budget]")
+    ] = None,
+    walks: Annotated[
+        int | None, NUMBER(help="Walks to simulate. [default: 10,000 accesses in all, but 8 walks or more]")
+    ] = None,
     seed: Annotated[int, NUMBER(help="Seed of the random walks.")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
@@ -224,7 +226,7 @@ def compare_one(
     from hideseek.cli.expected import comparison_seconds, tell_if_long
     from hideseek.cli.inputs import metrics_of, tell_if_narrow
     from hideseek.cli.people import profile_of
-    from hideseek.experiments.comparison import compare
+    from hideseek.experiments.comparison import compare, length_of
     from hideseek.experiments.comparison_pages import apart_words, facts_of, loss_words, table_of, write_pages
     from hideseek.experiments.wording import named
     from hideseek.game.budget import budget_of
@@ -235,7 +237,8 @@ def compare_one(
     d_p, d_q = metrics_of(profile, privacy, quality, sensitive)
     allowed = budget_of(budget, Game.from_scenario(profile, Scenario.sporadic(), privacy=d_p, quality=d_q), "compare")
     tell_if_narrow(profile, d_q, allowed)
-    tell_if_long(comparison_seconds(profile.places, options["accesses"], options["walks"]))
+    length = length_of(options["over"], profile, options["accesses"], options["walks"])
+    tell_if_long(comparison_seconds(profile.places, *length))
     with bar("comparing") as advance:
         found = compare(profile, privacy=d_p, quality=d_q, budget=allowed, progress=advance, **options)
     files = write_pages(found, named(d_p), named(d_q), d_p.unit, folder)

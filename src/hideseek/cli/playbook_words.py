@@ -31,12 +31,11 @@ def playbook_words(playbook: Playbook) -> list[tuple[str, str]]:
     d_p, d_q = playbook.privacy.unit, playbook.quality.unit
     access = "every step" if playbook.every == 1 else f"every {playbook.every} steps"
     first, count = playbook.play(Standing.first(playbook)), len(playbook.anchors)
-    holds = f"{counted(count, 'table')}, for as many beliefs of the adversary"
-    begins = f"a price of loss, and {counted(count, 'table')} with which the device begins"
+    tables = f"{counted(count, 'table')}, for as many beliefs of the adversary"
     return [
         ("protects", f"the true places: {named_offsets(playbook.scenario.target)}"),
         ("exposes", f"the current place, {access} of {playbook.step} at most"),
-        ("holds", holds if playbook.steering is None else begins),
+        ("holds", tables if playbook.steering is None else "a price of loss, at which the device makes its tables"),
         ("error is measured as", named(playbook.privacy)),
         ("loss is measured as", named(playbook.quality)),
         budget_words(playbook, playbook.step, d_q),

@@ -100,7 +100,7 @@ def refuse_of_tables(game: BeliefGame, within: float, kilobytes: float | None) -
     """Refuse what is about tables, where a playbook has none."""
     for name, value, usual in (("within", within, WITHIN), ("kilobytes", kilobytes, None)):
         if game.window > 1 and value != usual:
-            rule = "left out where the budget holds over a window, as its tables are those of the plan"
+            rule = "left out where the budget holds over a window, as there are no tables then"
             raise broken_rule(name, "make_playbook", rule, value)
 
 
@@ -125,12 +125,11 @@ def rehearsed(
 ) -> Rehearsal:
     """Walk and add tables until the playbook is near enough, or as large as it may be.
 
-    Over a window the tables are those of the plan, and a live device chooses in the same way.
+    Over a window there are none, and a live device chooses in the same way.
     """
     if planner.steering is not None:
-        guide = planner.steering.guided(game)
-        rows = guide.tables.reshape(-1, game.cost.shape[1])
-        return Rehearsal(playbook_of(game, planner, guide.anchors, rows), Estimate(0.0))
+        none = np.zeros((0, len(game.states))), np.zeros((0, game.cost.shape[1]))
+        return Rehearsal(playbook_of(game, planner, *none), Estimate(0.0))
     made = _Rehearsing(game, planner, within, kilobytes, seed)
     while not made.walks or (len(made.walks) < WALKS and not made.near and not made.full):
         made.walk()

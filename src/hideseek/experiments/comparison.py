@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from joblib import Parallel
 
+from hideseek.adversary.belief_exposer import windows_seen
 from hideseek.adversary.hidden_markov import Run
 from hideseek.adversary.sequences import refuse_many
 from hideseek.baselines import RIVALS
@@ -152,8 +153,8 @@ def compare(
     budget: float | str,
     over: str | timedelta = DAY,
     rivals: Sequence[RivalLike] = RIVALS,
-    accesses: int = ACCESSES,
-    walks: int = WALKS,
+    accesses: int | None = None,
+    walks: int | None = None,
     seed: int = 0,
     workers: int | None = None,
     progress: Advance | None = None,
@@ -173,8 +174,9 @@ def compare(
         Mechanisms whose dials are turned until they lose that much; all known ones by default. Yours may be a table or
         a function ``(place, past_releases, rng) -> place``: compared at its own loss, and run anew where no past is.
     accesses, walks, seed, workers, progress : optional
-        Length of the run; which walks are simulated where enumeration does not fit, with 95 % intervals; processes (by
-        default one per core); called with what is being done, how much is done, and of how much.
+        Length of the run, by default 50 accesses or two windows; which walks are simulated where enumeration does not
+        fit, with 95 % intervals, by default 200 or as many accesses in all; processes (by default one per core); called
+        with what is being done, how much is done, and of how much.
 
     Returns
     -------
@@ -217,13 +219,27 @@ def kept_budget(budget: float | str, game: Game) -> float:
     return allowed
 
 
+def length_of(
+    over: str | timedelta, profile: MarkovProfile, accesses: int | None, walks: int | None
+) -> tuple[int, int]:
+    """How many accesses each of how many walks has: as many as were given, or so that a window of the budget settles.
+
+    >>> length_of("access", MarkovProfile.from_matrix([[1.0]]), None, None)
+    (50, 200)
+    """
+    usual = windows_seen(window_of(over, profile.step, 1, "compare"), ACCESSES, WALKS)
+    if accesses is not None:
+        return accesses, WALKS if walks is None else walks
+    return usual[0], usual[1] if walks is None else walks
+
+
 def measure_of(
     profile: MarkovProfile,
     privacy: MetricLike,
     quality: MetricLike,
     over: str | timedelta,
-    accesses: int,
-    walks: int,
+    accesses: int | None,
+    walks: int | None,
     seed: int,
 ) -> Measure:
     """How all are measured, once what was given is known to be right."""
@@ -231,7 +247,7 @@ def measure_of(
     if not isinstance(profile, MarkovProfile) or profile.order > 1:
         rule = "a MarkovProfile of order 1, as some of the rivals follow such a chain"
         raise broken_rule("profile", owner, rule, f"{type(profile).__name__} of order {getattr(profile, 'order', 0)}")
-    window_of(over, profile.step, 1, owner)
+    accesses, walks = length_of(over, profile, accesses, walks)
     whole_number(walks, "walks", owner, least=2)
     whole_number(accesses, "accesses", owner)
     whole_number(seed, "seed", owner, least=0)

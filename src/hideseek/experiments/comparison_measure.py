@@ -138,8 +138,8 @@ class Measure:
     def windowed_rows(self, budget: float, over: str | timedelta) -> list[ComparisonRow]:
         """A playbook whose budget holds over a window, if its account can save and the profile says where places are.
 
-        Its account is half full at first, as in the long run: an empty one would save up over all of a short run, and
-        leave nothing. So a run that is short beside the window may lose more or less than the budget, which is shown.
+        Its account is half full at first, as in the long run. A run that is short beside the window may lose more or
+        less than the budget all the same, which is shown; of some length, that does not count.
         """
         d_p, d_q = self.setting.privacy, self.setting.quality
         try:

@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 from hideseek.baselines import RIVALS
 from hideseek.baselines.rival import RivalLike
 from hideseek.errors import broken_rule
-from hideseek.experiments.comparison import ACCESSES, MEASURED, WALKS, Comparison, compare
+from hideseek.experiments.comparison import MEASURED, Comparison, compare
 from hideseek.experiments.comparison_measure import OURS, WINDOWED
 from hideseek.model.markov import MarkovProfile
 from hideseek.util.boundary import checked
@@ -136,8 +136,8 @@ def compare_people(
     budget: float | str = BUDGET,
     over: str | timedelta = DAY,
     rivals: Sequence[RivalLike] = RIVALS,
-    accesses: int = ACCESSES,
-    walks: int = WALKS,
+    accesses: int | None = None,
+    walks: int | None = None,
     seed: int = 0,
     workers: int | None = None,
     progress: Advance | None = None,

@@ -15,6 +15,7 @@ from hideseek.experiments.wording import any_window, budget_words, in_percent, o
 from hideseek.metrics.sensitive_places import weights_of
 from hideseek.model.account import Account
 from hideseek.planning.simulation import FOR_WHOM, ON_AVERAGE
+from hideseek.util.display import counted
 from hideseek.util.estimates import Estimate
 from hideseek.util.units import amount, is_square, metres_beside
 
@@ -143,6 +144,7 @@ def expert_table(made: Protection) -> Table:
     """What experts want to know."""
     label = made.label
     over: tuple[tuple[str, str], ...] = ()
+    tables = f", {counted(len(made.playbook.anchors), 'table')}" if len(made.playbook.anchors) else ""
     if label.window > 1:
         length = over_words(label.window, made.game.every, made.profile.step)
         over = (
@@ -165,8 +167,7 @@ def expert_table(made: Protection) -> Table:
         ("loss of the releases that came, on average", amount(label.realised, label.loss_unit)),
         ("largest expected loss at an access", amount(label.worst_loss, label.loss_unit)),
         *over,
-        ("tables in the playbook", f"{len(made.playbook.anchors):,}"),
-        ("size of the playbook", f"{len(made.playbook.content) / 1000:,.0f} kB"),
+        ("size of the playbook", f"{len(made.playbook.content) / 1000:,.0f} kB{tables}"),
         ("simulated", f"{label.walks} walks of {label.accesses} accesses"),
     )
     return Table(("", ""), rows)

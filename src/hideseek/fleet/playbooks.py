@@ -34,7 +34,7 @@ def planned(game: BeliefGame, against: str | None) -> dict[str, bytes]:
 def attacked(playbook: Playbook) -> tuple[dict[str, float | int], tuple[Naming, ...]]:
     """The columns of a row that a playbook fills, and how often an adversary names each place."""
     choose, log = partial(tables_at, playbook), playbook.follows_log
-    accesses, walks = windows_seen(playbook, ACCESSES, WALKS)
+    accesses, walks = windows_seen(playbook.window, ACCESSES, WALKS)
     run = follow_beliefs(playbook, choose, accesses=accesses, walks=walks, log=log)
     waits = random_waits(playbook.step, accesses)
     gaps = follow_beliefs(playbook, choose, accesses=waits.shape[1], walks=GAP_WALKS, waits=waits, log=log)

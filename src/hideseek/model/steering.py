@@ -15,16 +15,17 @@ The sum is concave in f; where all best guesses are what they are, its largest v
 
     f(o|s) ~ q(o) exp((what the guesses and cuts give at s - price D[s, o]) / nat)          q = b f
 
-so a step of the ascent goes a part of the way there, in logarithms. It begins with the best of the tables that
-training found for beliefs near this one, mixed with the table that reveals least. The price follows the level of the
-account: lower where much is saved, higher where little is. All of this only chooses. Whatever comes out is rounded, and
-its budget and its privacy are computed, by :class:`hideseek.playbook.belief_table.BeliefTable`.
+The best guesses jump as f moves, so the ascent plays a game: the adversary mixes answers by predictive regret matching,
+what they give is averaged, and f is the best reply to the average. It begins where all releases are equally likely, and
+every table on the way is judged by the sum itself. The price follows the level of the account: lower where much is
+saved, higher where little is. All of this only chooses. Whatever comes out is rounded, and its budget and its privacy
+are computed, by :class:`hideseek.playbook.belief_table.BeliefTable`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -36,11 +37,7 @@ from hideseek.util.mixing import share_to_keep
 PULL = 0.4  # the price is exp(-PULL) of that in the middle where the account is full, and exp(PULL) where it is empty
 FAR = 64  # accesses after which what is revealed about a place does not count
 KEPT = FAR.bit_length()  # earlier places, and the current one, that are followed at most
-STEPS, FIRST, SLOWER = 20, 0.2, 0.3  # of the ascent: how many, the length of the first, and how it shrinks
-TURNS = 30  # of the alternation that finds the table that reveals least
-SPREAD = 0.3  # of the log's weight, which that table hides the more by
-NEAR = 16  # tables of training that are looked at
-SHARES = (np.arange(5) / 4) ** 2  # of the table that reveals least, in the one that the ascent begins with
+STEPS, BEGUN = 30, 50  # of the ascent: how many, and the weight of what it begins with, where the first weighs 1
 SETTLED = 6  # steps of Newton's method for the slope at last
 SELDOM, TINY = 1e-6, 1e-30
 NEVER = 1e-15  # what is less is 0 or this: products of numbers too small for all their digits take longer
@@ -48,52 +45,25 @@ NEVER = 1e-15  # what is less is 0 or this: products of numbers too small for al
 Single = npt.NDArray[np.float32]  # what only chooses needs no more digits
 
 
-@dataclass(frozen=True, eq=False)
-class Guide:
-    """What training found at one price of loss: ``future`` [cut, state], what an access leaves for later ones at most,
-    and ``tables`` [table, state, release], each made for one of the beliefs ``anchors`` [table, state].
-    """
-
-    future: FloatArray
-    anchors: FloatArray
-    tables: FloatArray
-
-    @classmethod
-    def of(
-        cls, chain: BeliefChain, cuts: FloatArray, discount: float, anchors: FloatArray, tables: FloatArray
-    ) -> Guide:
-        """From cuts [cut, state at the next access], which count ``discount`` times as much as the current access."""
-        future = discount * (cuts @ chain.moves.T)
-        if len(future):  # what all have in common changes no choice
-            future = future - future.min(axis=0)
-        return cls(future, anchors, tables.reshape(len(anchors), *chain.cost.shape))
-
-    @classmethod
-    def none(cls, chain: BeliefChain) -> Guide:
-        """Where there was no training."""
-        count, releases = chain.cost.shape
-        return cls.of(chain, np.zeros((0, count)), 0.0, np.zeros((0, count)), np.zeros((0, releases)))
-
-    def near(self, belief: FloatArray) -> FloatArray:
-        """The tables made for beliefs near those of some runs, [run, table, state, release]."""
-        apart = np.abs(belief[:, None] - self.anchors).sum(axis=2)
-        return np.asarray(self.tables[np.argsort(apart, axis=1, kind="stable")[:, :NEAR]])
-
-
 @dataclass(frozen=True)
 class Steering:
     """The ``price`` of a unit of loss where the account is half full, that of a revealed ``nat``, and how much what is
     revealed about an earlier place counts for whoever reads the ``log`` later: 1 as much as the current place.
+
+    ``future`` [cut, state] is what an access leaves for later ones at most, up to what all cuts have in common.
     """
 
     price: float
     nat: float
     log: float
-    guide: Guide | None = field(default=None, compare=False, repr=False)
+    future: FloatArray | None = field(default=None, compare=False, repr=False)
 
-    def guided(self, chain: BeliefChain) -> Guide:
-        """What training found, if there was any."""
-        return Guide.none(chain) if self.guide is None else self.guide
+    def counting(self, chain: BeliefChain, cuts: FloatArray, discount: float) -> Steering:
+        """With cuts [cut, state at the next access], which count ``discount`` times as much as the current access."""
+        if not len(cuts):
+            return replace(self, future=None)
+        future = discount * (cuts @ chain.moves.T)
+        return replace(self, future=future - future.min(axis=0))  # what all have in common changes no choice
 
     def prices(self, level: FloatArray) -> FloatArray:
         """The price of loss at a level of the account from 0 to 1.
@@ -215,21 +185,20 @@ def steered(
     >>> [steered(chain, one, Standing.first(chain))[0, 0].round(1).tolist() for one in (dear, cheap)]
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    belief, account, guide = standing.belief, chain.account, steering.guided(chain)
+    belief, account = standing.belief, chain.account
     kinds, cost = [answers(chain, steering, standing)], np.broadcast_to(chain.cost, (len(belief), *chain.cost.shape))
-    if len(guide.future):
-        kinds.append(np.broadcast_to(guide.future, (len(belief), 1, *guide.future.shape)))
-    near = guide.near(belief)
+    if steering.future is not None:
+        kinds.append(np.broadcast_to(steering.future, (len(belief), 1, *steering.future.shape)))
     if group is not None:  # from here on an input takes the place of a state
         weight = group * belief[:, None, :]
         mass = weight.sum(axis=2)
         share = np.where(mass[:, :, None] > 0, weight, group) / np.where(mass > 0, mass, group.sum(axis=1))[:, :, None]
         kinds = [np.einsum("rkgs,rxs->rkgx", rows, share) for rows in kinds]
-        cost, near = np.einsum("rxs,rso->rxo", share, cost), np.einsum("rxs,rtso->rtxo", share, near)
+        cost = np.einsum("rxs,rso->rxo", share, cost)
         belief = mass
     limit = account.limit(standing.saved)
     price = steering.prices(account.level(standing.saved))
-    tables = Ascent(belief, kinds, cost, price, limit, steering.nat).climbed(near)
+    tables = Ascent(belief, kinds, cost, price, limit, steering.nat).climbed()
     tables = within_limit(belief, tables, cost, limit)
     return tables if group is None else np.asarray(group.T @ tables)
 
@@ -267,32 +236,36 @@ def without_never(numbers: Single) -> Single:
 
 
 class Answers:
-    """The best answers after every release, one per kind; rows [run, kind, answer, input] say what they leave."""
+    """Answers after every release, one per kind; rows [run, kind, answer, input] say what they leave.
+
+    The best ones change all the time as tables do, so those of an ascent are mixtures, by predictive regret matching:
+    each answer counts by how much it would have left less so far, and would again.
+    """
 
     def __init__(self, rows: FloatArray) -> None:
-        runs, self.kinds, count, inputs = rows.shape
-        # in order, or products would be slow
-        self.rows = without_never(np.ascontiguousarray(rows, np.float32)).reshape(runs, self.kinds * count, inputs)
-        self.first = count * np.arange(self.kinds)
-        self.runs = np.arange(runs)[:, None, None]
+        runs, _, self.count, inputs = rows.shape
+        by_answer = np.ascontiguousarray(rows.swapaxes(1, 2), np.float32)  # in order, or products would be slow
+        self.rows = without_never(by_answer).reshape(runs, -1, inputs)
+        self.regret = self.mixture = np.zeros((1, 1, 1), np.float32)
 
-    def best(self, joint: Single) -> tuple[IntArray, Single]:
-        """Which answers are best after every release of a joint distribution [run, input, release]; what they leave."""
-        each = joint.swapaxes(1, 2) @ self.rows.swapaxes(1, 2)
-        each = each.reshape(*each.shape[:2], self.kinds, -1)
-        answer = each.argmin(axis=3)
-        return answer, np.take_along_axis(each, answer[..., None], axis=3).sum(axis=(2, 3))
+    def left(self, joint: Single) -> Single:
+        """What each leaves of a joint distribution [run, input, release], as [run, answer, kind and release]."""
+        return np.asarray(self.rows @ joint).reshape(len(joint), self.count, -1)
 
-    def given(self, answer: IntArray) -> Single:
-        """What answers give at every input, [run, input, release]."""
-        return np.asarray(self.rows[self.runs, self.first + answer].sum(axis=2).swapaxes(1, 2))
+    def given(self, left: Single, least: Single) -> Single:
+        """What mixed answers give at every input, [run, input, release], where each leaves so much."""
+        gain = (self.mixture * left).sum(axis=1, keepdims=True) - left
+        never = np.zeros_like(gain)
+        self.regret = np.maximum(self.regret + gain, never)
+        weight = np.maximum(self.regret + gain, never)
+        weight += (left <= least[:, None]) * np.float32(TINY)  # where there is no regret, the best
+        self.mixture = weight / weight.sum(axis=1, keepdims=True)
+        mixture = self.mixture.reshape(len(left), self.rows.shape[1], -1)
+        return np.asarray(self.rows.swapaxes(1, 2) @ mixture)
 
 
 class Ascent:
-    """The steps towards the best tables [run, input, release]; all ``kinds`` of answers are [run, kind, answer, input].
-
-    The first ones are guesses, first of all those of the current place.
-    """
+    """Steps towards the best tables [run, input, release]; all ``kinds`` of answers are [run, kind, answer, input]."""
 
     def __init__(
         self,
@@ -309,86 +282,48 @@ class Ascent:
         self.squares = self.above**2
         self.room = np.maximum(limit - np.einsum("rs,rs->r", mass, least[:, :, 0]), 0.0)
         self.answers = [Answers(rows) for rows in kinds]
-        self.spread = max(1.0, SPREAD * float(kinds[0][:, 1:].max(initial=0) / (kinds[0][:, 0].max() or 1.0)))
         self.least = price / nat  # the slope of the price; that of a limit that binds is larger
         self.slope = self.least.copy()
 
-    def climbed(self, near: FloatArray) -> FloatArray:
-        """The best tables on the way that begins with the best of those that are ``near``."""
-        favour = (
-            np.log(np.maximum(self.begun(near), SELDOM)) + self.slope[:, None, None].astype(np.float32) * self.above
-        )
-        best, most = self.settled(favour, SETTLED), np.full(len(self.mass), -np.inf)
-        tables = best.copy()
-        for step in range(STEPS):
+    def climbed(self) -> FloatArray:
+        """The best tables on the way.
+
+        What answers give is averaged over the steps, later ones count more; the tables are the best against that.
+        """
+        given = self.slope[:, None, None].astype(np.float32) * self.above  # so that all releases are equally likely
+        best = tables = self.settled(given, SETTLED)
+        most, weights = np.full(len(self.mass), -np.inf), float(BEGUN)
+        for step in range(STEPS + 1):
             joint = self.mass[:, :, None] * tables
-            found = [kind.best(joint) for kind in self.answers]
-            worth = self.worth(joint[:, None], tables[:, None], [least for _, least in found])[:, 0]
+            left = [kind.left(joint) for kind in self.answers]
+            least = [each.min(axis=1) for each in left]
+            worth = self.worth(joint, tables, least)
             better = worth > most
-            best[better], most[better] = tables[better], worth[better]
-            given = sum(kind.given(answer) for kind, (answer, _) in zip(self.answers, found, strict=True))
-            goal = np.log(np.maximum(joint.sum(axis=1), SELDOM))[:, None, :] + given / self.nat
-            favour += np.float32(FIRST / (1 + SLOWER * step)) * (goal - favour)
-            tables = self.settled(favour, SETTLED if step == STEPS - 1 else 1)
-        better = self.judged(tables[:, None])[:, 0] > most
-        best[better] = tables[better]
-        found_tables = best.astype(np.float64)
-        return np.asarray(found_tables / found_tables.sum(axis=2, keepdims=True))
-
-    def begun(self, near: FloatArray) -> Single:
-        """The best of some tables [run, table, input, release], mixed with the one that reveals least."""
-        quiet = self.quietest()
-        if not near.shape[1]:
-            return quiet
-        runs = np.arange(len(near))
-        kept = self.within_room(near.astype(np.float32))
-        best = kept[runs, self.judged(kept).argmax(axis=1)]
-        mixtures = np.stack([(1 - share) * best + share * quiet for share in SHARES.astype(np.float32)], axis=1)
-        return np.asarray(mixtures[runs, self.judged(mixtures).argmax(axis=1)])
-
-    def within_room(self, tables: Single) -> Single:
-        """Tables [run, table, input, release], each mixed with the cheapest releases as far as its run's limit asks."""
-        loss = np.einsum("rs,rtso,rso->rt", self.mass, tables, self.above, optimize=True)
-        room = self.room[:, None].astype(np.float32)  # in single precision throughout: mixed products are slow
-        share = np.divide(room, loss, out=np.ones_like(loss), where=loss > room)
-        cheapest = self.above <= 0
-        cheapest = cheapest / cheapest.sum(axis=2, keepdims=True, dtype=np.float32)
-        return np.asarray(cheapest[:, None] + share[:, :, None, None] * (tables - cheapest[:, None]))
-
-    def quietest(self) -> Single:
-        """The tables that reveal least at this price, by Blahut's and Arimoto's alternation."""
-        likely = np.exp(-(self.price / (self.nat * self.spread))[:, None, None] * self.above).astype(np.float32)
-        overall = np.full((len(likely), 1, likely.shape[2]), 1 / likely.shape[2], np.float32)
-        tables: Single = likely
-        for _ in range(TURNS):
-            tables = overall * likely
-            tables /= np.maximum(tables.sum(axis=2, keepdims=True), TINY)
-            overall = np.maximum(self.mass[:, None, :] @ tables, TINY)
-        return tables
-
-    def judged(self, tables: Single) -> FloatArray:
-        """What tables [run, table, input, release] are worth, [run, table]."""
-        joint = self.mass[:, None, :, None] * tables
-        beside = joint.swapaxes(1, 2).reshape(len(joint), joint.shape[2], -1)  # releases of all tables, side by side
-        return self.worth(joint, tables, [kind.best(beside)[1] for kind in self.answers])
+            best, most = np.where(better[:, None, None], tables, best), np.where(better, worth, most)
+            now = sum(kind.given(*one) for kind, *one in zip(self.answers, left, least, strict=True))
+            weights += np.sqrt(1 + step)
+            given += np.float32(np.sqrt(1 + step) / weights) * (now / self.nat - given)
+            overall = np.log(np.maximum(joint.sum(axis=1), SELDOM))[:, None, :]
+            tables = self.settled(overall + given, SETTLED if step >= STEPS - 1 else 1)
+        found = best.astype(np.float64)
+        return np.asarray(found / found.sum(axis=2, keepdims=True))
 
     def worth(self, joint: Single, tables: Single, least: list[Single]) -> FloatArray:
-        """What tables [run, table, input, release] are worth, where the best answers leave so much, side by side."""
-        left = np.sum(least, axis=0).reshape(*joint.shape[:2], -1).sum(axis=2)
-        overall = joint.sum(axis=2)
-        told = (joint * np.log(tables + np.float32(TINY))).sum(axis=(2, 3))
-        told -= (overall * np.log(overall + np.float32(TINY))).sum(axis=2)
-        loss = (joint * self.above[:, None]).sum(axis=(2, 3))
-        worth = left - self.price[:, None] * loss - self.nat * told
-        return np.where(loss <= 1.02 * self.room[:, None] + TINY, worth, -np.inf)
+        """What tables are worth, where the best answers leave so much, [run, kind and release]."""
+        overall = joint.sum(axis=1)
+        told = np.einsum("rso,rso->r", joint, np.log(tables + np.float32(TINY)))
+        told -= np.einsum("ro,ro->r", overall, np.log(overall + np.float32(TINY)))
+        loss = np.einsum("rso,rso->r", joint, self.above)
+        worth = np.sum([one.sum(axis=1) for one in least], axis=0) - self.price * loss - self.nat * told
+        return np.where(loss <= 1.02 * self.room + TINY, worth, -np.inf)
 
     def settled(self, favour: Single, turns: int) -> Single:
         """The tables ~ exp(favour - slope cost), after steps of Newton's method to a slope that keeps the limit."""
         for _ in range(turns):
             tables = self.tables(favour)
-            each = (tables * self.above).sum(axis=2)
+            each = np.einsum("rso,rso->rs", tables, self.above)
             over = (self.mass * each).sum(axis=1) - self.room
-            steep = self.slope * (self.mass * ((tables * self.squares).sum(axis=2) - each**2)).sum(axis=1)
+            steep = self.slope * (self.mass * (np.einsum("rso,rso->rs", tables, self.squares) - each**2)).sum(axis=1)
             step = np.divide(over, steep, out=np.sign(over), where=np.abs(over) < steep)
             self.slope = np.maximum(self.slope * np.exp(step), self.least)
         return self.tables(favour)

@@ -15,10 +15,8 @@ import msgspec
 import numpy as np
 from scipy import sparse
 
-from hideseek.codebook.anchored_tables import anchored_from, anchored_tensors, tables_of_rows
 from hideseek.errors import PlanError, broken_rule
 from hideseek.model.markov import MarkovProfile
-from hideseek.model.steering import Guide
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner, Proof
 from hideseek.storage.documents import (
@@ -172,9 +170,6 @@ def content_of(game: BeliefGame, planner: Planner) -> bytes:
             "proof.column": planner.proof.strategy.indices.astype(np.uint32),
             "proof.weight": planner.proof.strategy.data,
         }
-    if planner.steering is not None:
-        guide, releases = planner.steering.guided(game), game.cost.shape[1]
-        tensors |= anchored_tensors(guide.anchors, tables_of_rows(releases, guide.tables.reshape(-1, releases)))
     return PLAN.sealed(document, tensors)
 
 
@@ -198,9 +193,6 @@ def plan_from(content: memoryview) -> tuple[BeliefGame, Planner]:
         game = replace(game, window=document.over.window, cap=document.over.cap)
     without = document.hideseek_plan == WITHOUT_PROOF or (document.over is not None and not len(cuts))
     proof = None if without else proof_from(file, *map(len, (game.error, game.cost.T)))
-    anchors, tables = np.zeros((0, len(game.states))), None
-    if document.over is not None:
-        anchors, tables = anchored_from(file, game.cost.shape[1])
     file.end()
     secondary, plain = (document.outlook is one for one in (Outlook.SECONDARY, Outlook.PLAIN))
     if (document.discount == 1) != secondary or (secondary and document.mode is not Mode.LEXICOGRAPHIC):
@@ -208,11 +200,6 @@ def plan_from(content: memoryview) -> tuple[BeliefGame, Planner]:
     if cuts.shape[1] != len(game.states) or (plain and len(cuts)) or not np.isfinite(cuts).all():
         raise PlanError(f"Its cuts are not finite, or not over the {len(game.states)} states.")
     steering = steering_from(document.over)
-    if steering is not None and tables is not None:
-        if anchors.shape[1] != len(game.states):
-            raise PlanError(f"Its tables are not over the {len(game.states)} states.")
-        guide = Guide.of(game, cuts, document.discount, anchors, tables.matrix)
-        steering = replace(steering, guide=guide)
     planner = Planner(
         outlook=document.outlook,
         mode=document.mode,
@@ -221,7 +208,7 @@ def plan_from(content: memoryview) -> tuple[BeliefGame, Planner]:
         bound=game.ceiling.bound,
         sha256=document.game,
         seed=document.seed,
-        steering=steering,
+        steering=None if steering is None else steering.counting(game, cuts, document.discount),
     ).checked(game)
     if proof is None:
         return game, planner

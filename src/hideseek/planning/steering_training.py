@@ -14,8 +14,9 @@ from itertools import repeat
 import numpy as np
 
 from hideseek.model.exposed_walks import exposed_walks
-from hideseek.model.steering import Guide, Standing, Steering, steered
+from hideseek.model.steering import Standing, Steering, steered
 from hideseek.planning.belief_game import BeliefGame
+from hideseek.planning.planner import Planner
 from hideseek.util.arrays import FloatArray
 from hideseek.util.choices import Against
 from hideseek.util.progress import Advance
@@ -30,14 +31,14 @@ LEAST = 0.05  # of the ceiling for a budget of loss, to begin with: a ceiling th
 
 
 def trained_steering(
-    game: BeliefGame, guide: Guide, against: Against, walks: int, seed: int, progress: Advance | None = None
+    game: BeliefGame, planner: Planner, against: Against, walks: int, seed: int, progress: Advance | None = None
 ) -> Steering:
     """The steering of a game whose budget holds over a window; fewer ``walks`` than a plan's own make it a draft."""
     rounds = min(ROUNDS, max(FEWEST, walks // EACH))
     nat, log = WEIGHTS[against]
     scale = game.most or float(game.error.max()) or 1.0
     price = max(game.ceiling.price, LEAST * scale / game.budget)
-    steering = Steering(price, nat * scale, log, guide)
+    steering = Steering(price, nat * scale, log).counting(game, planner.cuts, planner.discount)
     short = replace(game, window=min(game.window, WINDOW))
     prices, start, generator = list[float](), Standing.first(short, WALKS), np.random.default_rng(seed)
 

@@ -8,14 +8,11 @@ from datetime import timedelta
 import numpy as np
 from scipy import sparse
 
-from hideseek.codebook.anchored_tables import as_kept
-from hideseek.codebook.weights import WORDS, largest_remainder
 from hideseek.errors import SolverError, broken_rule
 from hideseek.metrics.named import MetricLike
 from hideseek.model.belief import updated
 from hideseek.model.profile import Profile, drawn
 from hideseek.model.scenario import Scenario
-from hideseek.model.steering import Guide
 from hideseek.planning.belief_game import BeliefGame
 from hideseek.planning.planner import Planner, Proof, for_ever
 from hideseek.planning.player import ROUGH, Player
@@ -31,7 +28,6 @@ DISCOUNT = 0.9
 # of training: walks, and accesses of each; 20 walks of 30 give a looser bound with Hamming losses (two cabs measured)
 WALKS, LENGTH = 40, 15
 LEARNED = 3e-3  # of the mean error: how exact a lesson is, and what one must teach to be kept
-ALIKE = 0.01  # the total variation within which one table of a window does for two beliefs
 ENOUGH = 3  # walks in a row that teach nothing, after which there are no more
 
 
@@ -92,9 +88,10 @@ def plan(
     walks, seed = whole_number(walks, "walks", "plan"), whole_number(seed, "seed", "plan", least=0)
     if played.window > 1:
         refuse_idle(outlook, mode)
-    planner, guide = trained(played, outlook, mode, checked_discount(discount), walks, seed, progress)
-    steering = trained_steering(played, guide, adversary, walks, seed, progress) if played.window > 1 else None
-    return replace(planner, steering=steering)
+    planner = trained(played, outlook, mode, checked_discount(discount), walks, seed, progress)
+    if played.window == 1:
+        return planner
+    return replace(planner, steering=trained_steering(played, planner, adversary, walks, seed, progress))
 
 
 def checked_discount(discount: float) -> float:
@@ -181,8 +178,8 @@ def trained(
     walks: int,
     seed: int,
     progress: Advance | None,
-) -> tuple[Planner, Guide]:
-    """The planner of a game: trained on walks, where it has a future to learn about; and what else it learned."""
+) -> Planner:
+    """The planner of a game: trained on walks, where it has a future to learn about."""
     if outlook is Outlook.SECONDARY:
         mode, discount = Mode.LEXICOGRAPHIC, 1.0
     most = game.ceiling.bound
@@ -196,13 +193,12 @@ def trained(
         seed=seed,
     )
     if outlook is Outlook.PLAIN or discount == 0:
-        return blank, Guide.none(game)
+        return blank
     if outlook is Outlook.SECONDARY:
-        return replace(blank, cuts=game.error), Guide.none(game)
+        return replace(blank, cuts=game.error)
     trainer = _Trainer(game, blank)
     trainer.train(walks, progress)
-    planner = trainer.planner()
-    return planner, trainer.guide(planner)
+    return trainer.planner()
 
 
 class _Trainer:
@@ -227,7 +223,6 @@ class _Trainer:
         # of every cut, its price and strategy: the first is that of the ceiling's, played for ever
         self.prices = [game.ceiling.price]
         self.strategies = [sparse.csr_array(game.ceiling.attack)]
-        self.tables: list[tuple[FloatArray, FloatArray]] = []  # with the beliefs that they are best for
 
     def train(self, walks: int, progress: Advance | None) -> None:
         """Visit the beliefs after the state itself was released, then those that walks lead to, forth and back."""
@@ -268,8 +263,6 @@ class _Trainer:
             return self.player.now.play(belief)
         after, mass = updated(belief[:, None], found.table)
         self.reached.append(after[:, mass > ROUGH].T @ self.game.moves)
-        if self.game.window > 1:
-            self.tables.append((belief, found.table))
         if self.forever and (self.player.cuts @ belief).min() - found.cut @ belief > exact * self.unit:
             self.player.add(found.cut[None])
             self.prices.append(found.price)
@@ -291,16 +284,6 @@ class _Trainer:
         if not self.forever:
             return self.blank.bound
         return min(self.blank.bound, (1 - self.blank.discount) * float((self.player.cuts @ self.game.start).min()))
-
-    def guide(self, planner: Planner) -> Guide:
-        """What tables over a window begin with: those of the beliefs that were visited, in whole weights."""
-        anchors, tables = np.zeros((0, len(self.game.states))), list[FloatArray]()
-        for belief, table in reversed(self.tables):  # the last ones know most about the future
-            if not len(tables) or np.abs(anchors - belief).sum(axis=1).min() > 2 * ALIKE:
-                anchors = np.vstack([anchors, as_kept(belief)])
-                tables.append(largest_remainder(table) / WORDS)
-        rows = np.concatenate([np.zeros((0, self.game.cost.shape[1])), *tables])
-        return Guide.of(self.game, planner.cuts, planner.discount, anchors, rows)
 
     def planner(self) -> Planner:
         """The planner with the cuts that are the least at some belief that was reached, and the proof of its bound."""

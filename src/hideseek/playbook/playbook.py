@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated
 
@@ -22,7 +22,7 @@ from hideseek.errors import PlaybookError, broken_rule
 from hideseek.model.belief_chain import BeliefChain, in_a_row
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
-from hideseek.model.steering import Guide, Standing, Steering
+from hideseek.model.steering import Standing, Steering
 from hideseek.playbook.belief_table import BeliefTable, grouped, steered_tables
 from hideseek.playbook.choosing import Chooser
 from hideseek.storage.documents import (
@@ -89,7 +89,7 @@ class Playbook(BeliefChain, OnMap):
     ``tables`` [table, state, release] are in whole weights, each made for one of the ``anchors`` [table, state]: a
     belief of an adversary who remembers every release. ``cuts`` [cut, state at the next access] and the ``discount``
     value the future. ``attack`` and ``price`` bound what any mechanism reaches in the long run: the ceiling. Where the
-    budget holds over a window, ``steering`` chooses, and what it chooses begins with the tables.
+    budget holds over a window, ``steering`` chooses, and there are no tables.
     """
 
     regions: Regions
@@ -160,11 +160,8 @@ class Playbook(BeliefChain, OnMap):
 
     @cached_property
     def guided(self) -> Steering | None:
-        """The steering, with what its cuts and tables say."""
-        if self.steering is None:
-            return None
-        guide = Guide.of(self, self.cuts, self.discount, self.anchors, self.tables.matrix)
-        return replace(self.steering, guide=guide)
+        """The steering, with what its cuts say."""
+        return None if self.steering is None else self.steering.counting(self, self.cuts, self.discount)
 
     @cached_property
     def ceiling_cut(self) -> FloatArray:
