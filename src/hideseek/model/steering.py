@@ -37,7 +37,8 @@ from hideseek.util.mixing import share_to_keep
 PULL = 0.4  # the price is exp(-PULL) of that in the middle where the account is full, and exp(PULL) where it is empty
 FAR = 64  # accesses after which what is revealed about a place does not count
 KEPT = FAR.bit_length()  # earlier places, and the current one, that are followed at most
-STEPS, BEGUN = 30, 50  # of the ascent: how many, and the weight of what it begins with, where the first weighs 1
+STEPS, BEGUN = 32, 50  # of the ascent: how many, and the weight of what it begins with, where the first weighs 1
+WIDE = 100  # nats that the largest error is worth from which on it begins with more weight, as answers jump further
 SETTLED = 6  # steps of Newton's method for the slope at last
 SELDOM, TINY = 1e-6, 1e-30
 NEVER = 1e-15  # what is less is 0 or this: products of numbers too small for all their digits take longer
@@ -284,6 +285,7 @@ class Ascent:
         self.answers = [Answers(rows) for rows in kinds]
         self.least = price / nat  # the slope of the price; that of a limit that binds is larger
         self.slope = self.least.copy()
+        self.begun = BEGUN * max(1.0, float(kinds[0].max()) / nat / WIDE) ** 2
 
     def climbed(self) -> FloatArray:
         """The best tables on the way.
@@ -292,7 +294,7 @@ class Ascent:
         """
         given = self.slope[:, None, None].astype(np.float32) * self.above  # so that all releases are equally likely
         best = tables = self.settled(given, SETTLED)
-        most, weights = np.full(len(self.mass), -np.inf), float(BEGUN)
+        most, weights = np.full(len(self.mass), -np.inf), self.begun
         for step in range(STEPS + 1):
             joint = self.mass[:, :, None] * tables
             left = [kind.left(joint) for kind in self.answers]
