@@ -220,7 +220,7 @@ def test_with_quality_that_looks_back_the_ceiling_is_the_prior_risk():
 
 def test_the_clock_counts():
     slots = np.random.default_rng(48).dirichlet(np.ones(2), (2, 2))
-    profile = PeriodicProfile(slots, steps_a_slot=2)
+    profile = PeriodicProfile(slots, np.repeat(np.arange(len(slots)), 2))
     codebook = arbitrary(2, Scenario.past_present(1))
     label = evaluate(codebook, profile, accesses=4)
     oracle = Oracle(codebook, profile, metric(2), 4)

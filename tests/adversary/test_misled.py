@@ -26,7 +26,7 @@ CASES = {
     "order two": (Scenario.past_present(1), second_order(2, 16), chain(2, 45), 4),
     "time of day": (
         Scenario.past_present(1),
-        PeriodicProfile(np.random.default_rng(19).dirichlet(np.ones(2), (3, 2)), steps_a_slot=1, start=1),
+        PeriodicProfile(np.random.default_rng(19).dirichlet(np.ones(2), (3, 2)), np.arange(3), start=1),
         chain(2, 46),
         4,
     ),

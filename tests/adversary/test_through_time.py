@@ -49,7 +49,7 @@ ARBITRARY = [
     case(
         "time of day",
         Scenario.past_present(1),
-        PeriodicProfile(np.random.default_rng(19).dirichlet(np.ones(2), (3, 2)), steps_a_slot=1, start=1),
+        PeriodicProfile(np.random.default_rng(19).dirichlet(np.ones(2), (3, 2)), np.arange(3), start=1),
         4,
     ),
 ]

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hideseek import MarkovProfile, Places, Playbook, load_profile, save_profile
-from hideseek.adversary import attack
+from hideseek import MarkovProfile, PeriodicProfile, Places, Playbook, load_profile, save_profile
+from hideseek.adversary import against_profile, attack
 from hideseek.codebook.codebook import Codebook
 from hideseek.device.playbook_device import PlaybookDevice
 from hideseek.experiments import planner_study_pages
+from hideseek.model import Clock
 from hideseek.planning import steering_training
 from hideseek.storage.kinds import Kind
 from tests.support.fleets import labels_of
@@ -132,6 +133,29 @@ def test_no_true_place_is_shown_of_a_state(run, tmp_path):
         assert "5" in out
         for secret in ("4321", "0.125", "0.875", "0.625"):
             assert secret not in out
+
+
+def test_a_playbook_is_evaluated_against_a_profile_with_a_clock(run, tmp_path):
+    """As the library has it; and the same profile leaves what the playbook claims."""
+    clock = Clock("Europe/Zurich", ((6, 20),), step="1h")
+    rows = np.array([CHAIN, np.roll(CHAIN, 1, axis=1)])
+    save_profile(PeriodicProfile(rows, clock.cycle, regions=REGIONS, step="1h", clock=clock), "clock.json")
+    save_profile(MarkovProfile.from_matrix(rows.mean(axis=0), REGIONS, step="1h"), "me.json")
+    assert run("design", "me.json", "--budget", "30%", "--out", "me.playbook")[0] == 0
+    few = ("--accesses", 24, "--walks", 20)
+    status, out, err = run("evaluate", "me.playbook", "clock.json", *few, "--json")
+    assert status == 0, err
+    told = json.loads(out)
+    both = against_profile(Playbook.load("me.playbook"), load_profile("clock.json"), accesses=24, walks=20)
+    for name, own in (("as_the_playbook_says", both.claimed), ("by_the_profile", both.found)):
+        assert told[name]["filter"] == own.errors["filter"]
+        assert tuple(told[name]["intervals"]["smoother"]) == own.errors["smoother"].interval
+        assert told[name]["quality_loss"] == own.loss
+    words = " ".join(run("evaluate", "me.playbook", "clock.json", *few)[1].split())
+    assert "by clock.json" in words
+    assert f"{both.found.errors['filter']:.6g}" in words
+    same = json.loads(run("evaluate", "me.playbook", "me.json", *few, "--json")[1])
+    assert same["by_the_profile"] == same["as_the_playbook_says"]
 
 
 def test_what_is_saved_is_told_of_a_state_whose_budget_holds_over_a_window(run):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hideseek import load_profile
+from hideseek import load_profile, synthetic_city
 from hideseek.model import distances
 from tests.support.two_people import TRACES
 
@@ -53,6 +53,66 @@ def test_learn_then_solve_then_curve(run, traces, tmp_path):
     assert privacy[-1] == pytest.approx(curve["prior_risk"])
     assert len(pd.read_csv(tmp_path / "c.csv")) == 6
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+MODELS = ["first-order", "second-order", "clock", "calendar"]
+
+
+def test_learn_compares_models_and_keeps_what_it_found(run, tmp_path):
+    """A person of the synthetic city, who works by day: the table, the profile and inspect tell the same."""
+    synthetic_city(people=1, days=21, seed=4).to_csv(tmp_path / "long.csv", index=False)
+    status, out, err = run("learn", "long.csv", "--grid", "5x5", "--model", "auto", "--out", "p.json", "--json")
+    assert status == 0, err
+    learned = json.loads(out)
+    assert [row["model"] for row in learned["models"]] == MODELS
+    best = min(row["log_loss"] for row in learned["models"])
+    chosen = next(row["model"] for row in learned["models"] if row["log_loss"] <= best * 1.001)
+    assert chosen in ("clock", "calendar")
+    profile = load_profile("p.json")
+    assert learned["clock"] == {"timezone": profile.clock.zone, "slots": profile.clock.in_words()}
+    for row in learned["models"]:
+        low, high = row["intervals"]["log_loss"]
+        assert low < row["log_loss"] < high
+    told = json.loads(run("inspect", "p.json", "--json")[1])
+    assert (told["models"], told["clock"]) == (learned["models"], learned["clock"])
+    words = " ".join(run("inspect", "p.json")[1].split())
+    assert f"{chosen} (chosen)" in words
+    assert profile.clock.in_words() in words
+    printed = " ".join(run("learn", "long.csv", "--grid", "5x5", "--model", "auto")[1].split())
+    assert f"{chosen} (chosen)" in printed
+
+
+def test_learn_takes_the_model_that_it_is_given(run, traces):
+    for model, order, clock in (("first-order", 1, False), ("second-order", 2, False), ("calendar", 1, True)):
+        words = ("learn", traces, "--user", "person-001", "--grid", "4x4", "--timezone", "Europe/Zurich")
+        status, _, err = run(*words, "--model", model, "--out", "p.json")
+        assert status == 0, err
+        profile = load_profile("p.json")
+        assert (profile.memory, hasattr(profile, "clock"), profile.candidates) == (order, clock, ())
+        assert not clock or profile.clock.zone == "Europe/Zurich"
+    assert "which follows a clock" in " ".join(run("solve", "p.json")[2].split())
+
+
+def test_with_few_days_learn_says_that_nothing_was_compared(run, tmp_path):
+    synthetic_city(people=1, days=2).to_csv(tmp_path / "short.csv", index=False)
+    status, out, err = run("learn", "short.csv", "--grid", "4x4", "--model", "auto", "--out", "p.json")
+    assert status == 0, err
+    assert "There are fewer than 3 days, so no models were compared" in " ".join(out.split())
+    assert load_profile("p.json").order == 1
+
+
+@pytest.mark.parametrize("option", [("--order", 2), ("--smoothing", 0.1)])
+def test_a_model_says_itself_how_moves_are_learned(run, traces, option):
+    status, out, err = run("learn", traces, "--user", "person-001", "--model", "clock", *option)
+    assert (status, out) == (2, "")
+    assert f"The option {option[0]} of learn must be left out beside model" in " ".join(err.split())
+
+
+def test_a_model_is_not_for_the_places_of_another_profile(run, traces):
+    assert run("learn", traces, "--user", "person-001", "--grid", "4x4", "--out", "p.json")[0] == 0
+    status, out, err = run("learn", traces, "--user", "person-001", "--places", "p.json", "--model", "clock")
+    assert (status, out) == (2, "")
+    assert "option --model of learn must be left out with the places of another profile" in " ".join(err.split())
 
 
 def test_several_files_of_one_person_are_joined(run, tmp_path):

@@ -410,7 +410,9 @@ def test_a_scenario_that_does_not_fit_in_memory_is_refused():
 
 
 def test_a_profile_that_tells_the_time_is_refused():
-    day_and_night = PeriodicProfile(np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.3, 0.7], [0.2, 0.8]]]), 2)
+    day_and_night = PeriodicProfile(
+        np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.3, 0.7], [0.2, 0.8]]]), np.array([0, 0, 1, 1])
+    )
     with pytest.raises(ParameterError, match="a MarkovProfile, the same at all times"):
         design(day_and_night, Scenario.past_present(1), privacy=hamming(), quality=hamming(), budget=0.1)
 

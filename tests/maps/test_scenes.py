@@ -69,7 +69,7 @@ def test_places_stand_where_they_are():
 
 
 def test_a_profile_that_follows_the_clock_has_shares():
-    profile = PeriodicProfile.fit(TRACES, Grid.covering(TRACES, rows=2, columns=2), slots=2)
+    profile = PeriodicProfile.fit(TRACES, Grid.covering(TRACES, rows=2, columns=2))
     scene = scene_of_profile(profile, None)
     assert sum(place.share for place in scene.places) == pytest.approx(1, abs=1e-4)
     assert all(place.towards == () for place in scene.places)

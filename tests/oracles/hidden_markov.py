@@ -14,7 +14,7 @@ def path_probability(profile, path):
     if isinstance(profile, PeriodicProfile):
         result = profile.distribution_at(profile.start)[path[0]]
         for step, (a, b) in enumerate(itertools.pairwise(path)):
-            result *= profile.slots[(profile.start + step) % profile.steps_a_day // profile.steps_a_slot][a, b]
+            result *= profile.slots[profile.cycle[(profile.start + step) % len(profile.cycle)]][a, b]
         return result
     states = [tuple(state) for state in profile.states.tolist()]
     order = profile.order

@@ -181,7 +181,7 @@ def test_the_checksum_knows_everything_that_matters_and_no_last_digits():
 
 def periodic() -> PeriodicProfile:
     traces = synthetic_city(people=1, days=3)
-    return PeriodicProfile.fit(traces, Grid.covering(traces, rows=3, columns=3), slots=2)
+    return PeriodicProfile.fit(traces, Grid.covering(traces, rows=3, columns=3))
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import stat
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hideseek import Grid, Hexagons, MarkovProfile, ParameterError, Places, synthetic_city
+from hideseek import Grid, Hexagons, MarkovProfile, ParameterError, PeriodicProfile, Places, synthetic_city
+from hideseek.adversary import Estimate
 from hideseek.errors import TraceError
+from hideseek.model.candidates import Candidate
+from hideseek.model.clock import WEEKEND, Clock
 from hideseek.storage.profile_file import is_profile, load_profile, save_profile
 from hideseek.traces.city import BOX
+from hideseek.util.choices import Model
 from hideseek.util.private_files import write_privately
 
 CITY = synthetic_city(people=1, days=2)
@@ -44,6 +49,85 @@ def test_a_profile_survives_the_disk(tmp_path, order, kind):
     np.testing.assert_allclose(back.stationary, profile.stationary, atol=1e-12)
     np.testing.assert_allclose(back.regions.centres, profile.regions.centres)
     assert is_profile(tmp_path / "p.json")
+
+
+CLOCK = Clock("Europe/Zurich", ((6, 20), (9,)), WEEKEND, step="1h")
+
+
+def with_clock():
+    """Two places whose moves follow a clock, chosen from two models."""
+    rows = np.random.default_rng(5).dirichlet(np.ones(2), (3, 2))
+    told = (
+        Candidate(Model.FIRST_ORDER, Estimate(0.5, (0.4, 0.6)), Estimate(0.0, (0.0, 0.0))),
+        Candidate(Model.CALENDAR, Estimate(0.45, (0.35, 0.55)), Estimate(0.05, (0.01, 0.09))),
+    )
+    places = Places([46.5, 46.6], [6.5, 6.6])
+    return PeriodicProfile(rows, CLOCK.cycle, regions=places, step="1h", clock=CLOCK, candidates=told)
+
+
+def test_a_profile_with_a_clock_survives_the_disk(tmp_path):
+    profile = with_clock().at("Sunday 12:00")
+    save_profile(profile, tmp_path / "p.json")
+    back = load_profile(tmp_path / "p.json")
+    np.testing.assert_array_equal(back.slots, profile.slots)
+    np.testing.assert_array_equal(back.cycle, profile.cycle)
+    assert (back.clock, back.step, back.start) == (CLOCK, "1h", 0)
+    assert [one.model for one in back.candidates] == [one.model for one in profile.candidates]
+    for one, other in zip(back.candidates, profile.candidates, strict=True):
+        assert (one.log_loss, one.log_loss.interval) == (other.log_loss, other.log_loss.interval)
+        assert (one.gain, one.gain.interval) == (other.gain, other.gain.interval)
+    np.testing.assert_allclose(back.distributions, profile.distributions, atol=1e-12)
+
+
+def test_what_a_chain_was_chosen_from_survives_the_disk_too(tmp_path):
+    profile = replace(MarkovProfile.fit(CITY, GRID), candidates=with_clock().candidates)
+    save_profile(profile, tmp_path / "p.json")
+    back = load_profile(tmp_path / "p.json")
+    assert [one.log_loss for one in back.candidates] == [0.5, 0.45]
+    np.testing.assert_array_equal(back.transition, profile.transition)
+
+
+def test_without_clock_and_models_the_file_is_what_it_was(saved):
+    assert json.loads(saved.read_bytes()).keys() == {"hideseek_profile", "step", "regions", "states", "transitions"}
+    assert json.loads(saved.read_bytes())["hideseek_profile"] == 1
+
+
+def test_a_profile_that_does_not_know_its_clock_is_not_saved(tmp_path):
+    with pytest.raises(ParameterError, match="one that knows its clock"):
+        save_profile(replace(with_clock(), clock=None), tmp_path / "p.json")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.update(hideseek_profile=1),
+        lambda d: d.pop("clock"),
+        lambda d: d.update(clock=None),
+        lambda d: d["clock"].update(zone="Nowhere"),
+        lambda d: d["clock"].update(starts=[[6, 20]]),
+        lambda d: d["clock"].update(starts=[[6, 20], [9, 9]]),
+        lambda d: d["clock"].update(starts=[[6, 20], []]),
+        lambda d: d["clock"].update(starts=[[6, 20], [24]]),
+        lambda d: d["clock"].update(days=[0] * 7),
+        lambda d: d["clock"].update(days=[0, 1]),
+        lambda d: d["clock"].update(extra=1),
+        lambda d: d.update(step="7h"),
+        lambda d: d.update(states=[[1], [0]]),
+        lambda d: d.update(states=[[0]]),
+        lambda d: d.update(transitions=d["transitions"][:-1]),
+        lambda d: d["transitions"].append([6, 0, 0.5]),
+        lambda d: d.update(transitions=[[k, 0, 1.0] for k in range(6)]),
+        lambda d: d["candidates"][0].update(model="third-order"),
+        lambda d: d["candidates"][0].update(gain=[0.1, 0.2]),
+        lambda d: d["candidates"][0].update(gain=[0.1, 0.3, 0.2]),
+    ],
+)
+def test_a_tampered_profile_with_a_clock_is_refused(tmp_path, change):
+    path = tmp_path / "profile.json"
+    save_profile(with_clock(), path)
+    corrupt(path, change)
+    with pytest.raises(TraceError, match=r"profile\.json"):
+        load_profile(path)
 
 
 def test_a_profile_is_for_its_owner_only(saved):

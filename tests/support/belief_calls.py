@@ -41,6 +41,10 @@ def belief_calls(game: hs.planning.BeliefGame, planner: hs.Planner, folder: Path
             hs.planning.BeliefGame.of,
             {"profile": game.profile, **same, "scenario": game.scenario} | OVER,
         ),
+        "against_profile": (
+            hs.adversary.against_profile,
+            {"playbook": book, "profile": game.profile, "accesses": 2, "walks": 2, "seed": 0, "progress": None},
+        ),
         "LiveDevice": (
             hs.LiveDevice,
             {"game": game, "planner": planner, "state": folder / "live", "floor": 0.0},

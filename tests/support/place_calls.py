@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 import hideseek as hs
@@ -12,7 +13,20 @@ def place_calls(traces: pd.DataFrame, regions: hs.Grid, metric: hs.metrics.Metri
     home = hs.model.Disc("home", latitude=46.5, longitude=6.5, radius=150.0)
     stays = hs.model.StayMap((home,), ((1, 0, 0),))
     point = {"latitude": [46.52], "longitude": [6.57]}
+    clock = hs.model.Clock("Europe/Zurich")
     return {
+        "Clock": (
+            hs.model.Clock,
+            {"zone": "Europe/Zurich", "starts": ((0, 9),), "days": (0,) * 7, "step": "1h"},
+        ),
+        "Clock.in_words": (clock.in_words, {}),
+        "Clock.local": (clock.local, {"moments": np.array([0])}),
+        "Clock.phase": (clock.phase, {"time": "08:30"}),
+        "Clock.phases": (clock.phases, {"moments": np.array([0])}),
+        "learn": (
+            hs.model.learn,
+            {"traces": traces, "regions": regions, "step": "5min", "timezone": None, "model": "first-order"},
+        ),
         "Disc": (hs.model.Disc, {"name": "home", "latitude": 46.5, "longitude": 6.5, "radius": 150.0}),
         "SensitivePlace": (
             hs.metrics.SensitivePlace,

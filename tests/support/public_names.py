@@ -5,5 +5,6 @@ RESULTS = {
     *("Answer", "Comparison", "Coverage", "Curve", "Estimate", "Fleet", "Foresight", "Label", "LeastLoss", "LiveLabel"),
     *("PeopleComparison", "PersonLabel", "Protection"),
     "MapPage",
+    *("Candidate", "TwoLabels"),
     *("ReadReport", "Reproduction", "Solution", "Study", "Certificate", "Claim"),
 }

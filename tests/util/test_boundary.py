@@ -57,7 +57,7 @@ def things() -> types.SimpleNamespace:
         places=places,
         grid=hs.Grid.covering(TRACES, rows=2, columns=2),
         profile=profile,
-        periodic=hs.PeriodicProfile.fit(TRACES, hs.Grid.covering(TRACES, rows=2, columns=2), slots=2),
+        periodic=hs.PeriodicProfile.fit(TRACES, hs.Grid.covering(TRACES, rows=2, columns=2)),
         metric=metric,
         game=game,
         solution=hs.solve(game),
@@ -189,7 +189,8 @@ def calls(folder):
             "PeriodicProfile.at": (t.periodic.at, {"time": "08:00"}),
             "PeriodicProfile.fit": (
                 hs.PeriodicProfile.fit,
-                {"traces": TRACES, "regions": t.grid, "step": "5min", "slots": 2, "weight": 1.0},
+                {"traces": TRACES, "regions": t.grid, "step": "5min", "timezone": "UTC+00:00", "slots": 1}
+                | {"weekends": False, "weight": 1.0, "half_life": 7.0},
             ),
             "PeriodicProfile.following": (t.periodic.following, {"past": np.array([[0]]), "time": 1}),
             "PeriodicProfile.distribution_at": (t.periodic.distribution_at, {"time": 1}),

@@ -5,6 +5,8 @@ from .one_shot import best_guesses as best_guesses
 from .one_shot import correlation_aware_error as correlation_aware_error
 from .one_shot import expected_error as expected_error
 from .one_shot import guess_distribution as guess_distribution
+from .other_profile import TwoLabels as TwoLabels
+from .other_profile import against_profile as against_profile
 from .person_label import PersonLabel as PersonLabel
 from .through_time import Adversary as Adversary
 from .through_time import attack as attack
@@ -15,6 +17,8 @@ __all__ = [
     "Estimate",
     "Label",
     "PersonLabel",
+    "TwoLabels",
+    "against_profile",
     "attack",
     "beliefs",
     "best_guesses",

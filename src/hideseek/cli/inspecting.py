@@ -18,6 +18,8 @@ from hideseek.cli.descriptions import (
     codebook_words,
     fleet_words,
     label_facts,
+    model_rows,
+    model_words,
     plan_claims,
     plan_promises,
     profile_facts,
@@ -94,8 +96,11 @@ def show(found: Inspected) -> None:
 def a_profile(kind: Kind, path: Path) -> Inspected:
     """A profile."""
     profile = load_profile(path)
-    title = f"{path.name}, a profile: {profile.places} places, time step {profile.step}, order {profile.order}"
-    return Inspected(kind, profile_facts(profile), ((title, *busiest_rows(profile)),))
+    title = f"{path.name}, a profile: {profile.places} places, time step {profile.step}, order {profile.memory}"
+    sheets: tuple[Sheet, ...] = ((title, *busiest_rows(profile)),)
+    if profile.candidates:
+        sheets += (("The models that it was chosen from", *model_rows(profile)),)
+    return Inspected(kind, profile_facts(profile), sheets, (f"The next place depends on {model_words(profile)}.",))
 
 
 def a_label(kind: Kind, path: Path) -> Inspected:

@@ -58,7 +58,11 @@ def evaluate_command(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A playbook or a codebook made by design.")],
     source: Annotated[
         Path | None,
-        typer.Argument(metavar="PROFILE", help="With a codebook, the profile made by learn, or another one."),
+        typer.Argument(
+            metavar="PROFILE",
+            help="With a codebook, the profile made by learn, or another one. With a playbook, another profile over "
+            "its places, such as one with a clock: what is left if the person moves so, and the adversary knows it.",
+        ),
     ] = None,
     accesses: Run = 200,
     walks: Annotated[
@@ -81,17 +85,20 @@ def evaluate_command(
 ) -> None:
     """Compute the honest label: the privacy that is left against adversaries who remember every release.
 
-    A playbook holds the profile. With a codebook the adversaries know the profile that is given, or believe another one
-    (--as), over the same places.
+    A playbook holds the profile; give another one to see what is left if that is the true one. With a codebook the
+    adversaries know the profile that is given, or believe another one (--as), over the same places.
     """
     from hideseek.adversary.policies import WALKS
     from hideseek.storage.kinds import Kind, kind_or_none
 
     if kind_or_none(str(path)) is Kind.PLAYBOOK:
-        for name, given in (("source", source), ("beside", beside), ("believed", believed)):
+        for name, given in (("beside", beside), ("believed", believed)):
             if given is not None:
                 raise broken_rule(name, "evaluate", "given with a codebook only", f"the playbook {path.name}")
-        evaluate_playbook(path, accesses, walks, seed, as_json)
+        if source is None:
+            evaluate_playbook(path, accesses, walks, seed, as_json)
+        else:
+            evaluate_against_profile(path, source, accesses, walks, seed, as_json)
     elif source is None:
         raise broken_rule("source", "evaluate", "given with a codebook", "none")
     else:
@@ -121,6 +128,31 @@ def evaluate_playbook(path: Path, accesses: int, walks: int | None, seed: int, a
     )
     for sentence in label_sentences(label, playbook):
         say(sentence)
+
+
+def evaluate_against_profile(
+    path: Path, source: Path, accesses: int, walks: int | None, seed: int, as_json: bool
+) -> None:
+    """What a playbook leaves if the person moves by another profile than its own."""
+    from hideseek.adversary.label import ASSUMPTION
+    from hideseek.adversary.other_profile import against_profile
+    from hideseek.adversary.playbook_label import WALKS
+    from hideseek.cli.playbook_words import two_label_facts, two_label_rows
+    from hideseek.playbook.playbook import Playbook
+    from hideseek.storage.profile_file import load_profile
+
+    playbook, profile = Playbook.load(path), load_profile(source)
+    with bar("attacking") as advance:
+        both = against_profile(
+            playbook, profile, accesses=accesses, walks=WALKS if walks is None else walks, seed=seed, progress=advance
+        )  # fmt: skip
+    if as_json:
+        print_json(two_label_facts(both, playbook) | {"playbook": str(path), "profile": str(source)})
+        return
+    title = f"On average over {both.accesses} accesses of {both.walks} walks"
+    print_table(title, *two_label_rows(both, playbook, source.name))
+    say("The adversary knows how the person moves, and the playbook. The device follows the profile in its playbook.")
+    say(ASSUMPTION)
 
 
 def evaluate_codebook(

@@ -24,7 +24,7 @@ from hideseek.cli.options import (
 from hideseek.cli.reading import Reading, reads_traces
 from hideseek.cli.terminal import print_json, print_table, say
 from hideseek.errors import broken_rule
-from hideseek.util.choices import MetricName, Protect
+from hideseek.util.choices import MetricName, Model, Protect
 from hideseek.util.progress import bar
 
 if TYPE_CHECKING:  # a command imports what it needs when it runs, so that help comes at once
@@ -59,26 +59,61 @@ def learn_command(
     path: Annotated[Path, typer.Option("--out", metavar="FILE", help="The profile file to write.")] = Path(
         "profile.json"
     ),
-    order: Annotated[int, NUMBER(help="How many past places the next one depends on.")] = 1,
-    smoothing: Annotated[float, NUMBER(help="Share of moves that may go anywhere.")] = 0.0,
+    model: Annotated[
+        Model | None,
+        typer.Option(
+            metavar=f"<{'|'.join(Model)}>",
+            help="What the next place depends on: the place before it, the two before it, the time of day too, or "
+            "also whether it is a weekend; auto takes what foretells days best that it was not learned from. "
+            f"{Model.FIRST_ORDER} if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    order: Annotated[int, NUMBER(help="How many past places the next one depends on, without --model.")] = 1,
+    smoothing: Annotated[float, NUMBER(help="Share of moves that may go anywhere, without --model.")] = 0.0,
     sensitive: Named = [],
     as_json: AsJson = False,
 ) -> None:
-    """Learn a person's mobility profile from traces."""
+    """Learn a person's mobility profile from traces.
+
+    So far evaluate, inspect and map take profiles with a clock; the other commands take those that are the same at all
+    times.
+    """
     from dataclasses import asdict
 
-    from hideseek.cli.descriptions import busiest_rows, profile_facts
-    from hideseek.cli.people import learned
+    from hideseek.cli.descriptions import busiest_rows, model_rows, model_words, profile_facts
+    from hideseek.cli.people import covered_by, on_map
+    from hideseek.model.markov import MarkovProfile
+    from hideseek.model.model_choice import FEWEST, learn
+    from hideseek.model.profile import regions_of
     from hideseek.storage.profile_file import save_profile
 
-    found = learned(data, reading, sensitive, order, smoothing)
-    profile, who = found.profile, found.who
+    for name, value, usual in (("order", order, 1), ("smoothing", smoothing, 0.0)):
+        if model is not None and value != usual:
+            raise broken_rule(name, "learn", "left out beside model, which says how moves are learned", value)
+    found = on_map(data, reading, sensitive)
+    who = found.who
+    if model is not None and found.keep:
+        raise broken_rule("model", "learn", "left out with the places of another profile, which are all kept", model)
+    profile = (
+        MarkovProfile.fit(
+            found.traces, found.regions, step=found.step, order=order, smoothing=smoothing, keep_places=found.keep
+        )
+        if model is None
+        else learn(found.traces, found.regions, step=found.step, timezone=reading.timezone, model=model)
+    )
+    covered = covered_by(found, regions_of(profile), reading.timezone)
     save_profile(profile, path)
     if as_json:
-        facts = {"user": who, **profile_facts(profile), "coverage": asdict(found.covered), "profile": str(path)}
+        facts = {"user": who, **profile_facts(profile), "coverage": asdict(covered), "profile": str(path)}
         print_json(facts)
         return
     print_table(f"{who}: {profile.places} places, the busiest", *busiest_rows(profile))
+    if profile.candidates:
+        print_table("How well each model foretells days that it was not learned from", *model_rows(profile))
+    elif model is Model.AUTO:
+        say(f"There are fewer than {FEWEST} days, so no models were compared, and the first-order one was taken.")
+    say(f"The next place depends on {model_words(profile)}.")
     say("The profile, readable by you only: ", (str(path), "bold"), f". It reveals where {who} goes: keep it private.")
 
 

@@ -17,9 +17,10 @@ from hideseek.cli.reading import STEP, Reading, names_of
 from hideseek.cli.terminal import note, this_command
 from hideseek.errors import broken_rule
 from hideseek.experiments.user_days import BAY, CITY, PACIFIC
-from hideseek.metrics.sensitive_places import sensitive_place, sensitive_to
+from hideseek.metrics.sensitive_places import SensitivePlace, sensitive_place, sensitive_to
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.own_places import Coverage, coverage, coverage_warnings
+from hideseek.model.periodic import PeriodicProfile
 from hideseek.model.profile import regions_of
 from hideseek.model.region_choice import PAPER, RegionChoice
 from hideseek.model.regions import Places, Regions
@@ -121,24 +122,44 @@ def region_choice(reading: Reading) -> RegionChoice:
     )
 
 
-def learned(
-    source: str, reading: Reading, sensitive: Sequence[str] = (), order: int = 1, smoothing: float = 0.0
-) -> Learned:
-    """A profile learned from one person's traces; what it covers is told."""
+@dataclass(frozen=True, eq=False)
+class OnMap:
+    """One person's traces, who that is, and the map that they are learned on, perhaps with places to ``keep``."""
+
+    traces: pd.DataFrame
+    who: str
+    regions: Regions
+    areas: Sequence[SensitivePlace]
+    step: str
+    keep: bool
+
+
+def on_map(source: str, reading: Reading, sensitive: Sequence[str] = ()) -> OnMap:
+    """One person's traces, and the map that the options ask for."""
     choice, areas = region_choice(reading), [sensitive_place(text) for text in sensitive]
     traces, who = one_person_of(source, reading)
     if choice.by_stays:
         note(f"note: {local_zone(traces, reading.timezone)[1]}")
     regions = choice.regions(traces, timezone=reading.timezone, sensitive=areas)
-    step = reading.step or STEP
     keep = choice.places is not None and not isinstance(choice.places, Places)  # those of another profile
-    profile = MarkovProfile.fit(traces, regions, step=step, order=order, smoothing=smoothing, keep_places=keep)
-    sensitive_to("hamming", regions_of(profile), places=areas)  # refuses a location at which nobody was
-    covered = coverage(traces, regions_of(profile), timezone=reading.timezone)
+    return OnMap(traces, who, regions, areas, reading.step or STEP, keep)
+
+
+def covered_by(found: OnMap, regions: Regions, timezone: str | None) -> Coverage:
+    """What the places of a profile cover, which is told."""
+    sensitive_to("hamming", regions, places=found.areas)  # refuses a location at which nobody was
+    covered = coverage(found.traces, regions, timezone=timezone)
     note(f"note: {covered}")
     for words in coverage_warnings(covered):
         note(("warning:", "bold yellow"), f" {words}")
-    return Learned(traces, profile, who, covered)
+    return covered
+
+
+def learned(source: str, reading: Reading, sensitive: Sequence[str] = ()) -> Learned:
+    """A profile that is the same at all times, learned from one person's traces; what it covers is told."""
+    found = on_map(source, reading, sensitive)
+    profile = MarkovProfile.fit(found.traces, found.regions, step=found.step, keep_places=found.keep)
+    return Learned(found.traces, profile, found.who, covered_by(found, regions_of(profile), reading.timezone))
 
 
 def profile_of(source: str, reading: Reading, sensitive: Sequence[str] = ()) -> MarkovProfile:
@@ -149,7 +170,11 @@ def profile_of(source: str, reading: Reading, sensitive: Sequence[str] = ()) -> 
         way_out = "A profile has its own places and time step; learn another one."
         rule, got = "given with traces only", f"the profile {Path(source).name}"
         raise broken_rule(names_of(reading.said), this_command(), rule, got, way_out)
-    return load_profile(source)
+    profile = load_profile(source)
+    if isinstance(profile, PeriodicProfile):
+        rule, way_out = "a profile that is the same at all times", "Learn one with --model first-order."
+        raise broken_rule("data", this_command(), rule, f"{Path(source).name}, which follows a clock", way_out)
+    return profile
 
 
 def people_of(data: str | None, reading: Reading, users: int, seed: int) -> People:

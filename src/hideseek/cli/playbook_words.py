@@ -11,7 +11,9 @@ import numpy as np
 from hideseek.adversary.belief_exposer import Exposure
 from hideseek.adversary.label import ASSUMPTION
 from hideseek.adversary.naming import Naming
+from hideseek.adversary.other_profile import Left, TwoLabels
 from hideseek.adversary.playbook_label import Extreme, PlaybookLabel
+from hideseek.adversary.through_time import Adversary
 from hideseek.cli.descriptions import HABITS, named_offsets
 from hideseek.experiments.protection_words import estimate_from
 from hideseek.experiments.wording import any_window, budget_words, exactly_named, in_percent, named, over_words
@@ -106,6 +108,37 @@ def naming_rows(label: PlaybookLabel, names: Sequence[str | None]) -> tuple[tupl
         rates = percent(own.there), percent(own.elsewhere), percent(missed.there), percent(unseen.there)
         rows.append((names[k] or f"place {k}", percent(Estimate(unseen.share)), *rates))
     return header, rows
+
+
+def two_label_rows(both: TwoLabels, playbook: Playbook, name: str) -> tuple[tuple[str, ...], Rows]:
+    """What is left by the profile of a playbook, and by another one of this name: a header, and rows."""
+    unit, loss_unit = playbook.privacy.unit, playbook.quality.unit
+    header = ("", "as the playbook says", f"by {name}")
+    words = {Adversary.FILTER: "every release so far (filter)", Adversary.SMOOTHER: "also the later ones (smoother)"}
+    sides = both.claimed, both.found
+    rows: Rows = [
+        (bracketed(told, unit_words(unit)), *(shown(side.errors[who], unit).in_words() for side in sides))
+        for who, told in words.items()
+    ]
+    return header, [*rows, ("expected loss", *(amount(side.loss, loss_unit) for side in sides))]
+
+
+def two_label_facts(both: TwoLabels, playbook: Playbook) -> dict[str, object]:
+    """Both labels for machines."""
+
+    def facts(left: Left) -> dict[str, object]:
+        told = {str(who): error for who, error in left.errors.items()} | {"quality_loss": left.loss}
+        return {**told, "intervals": {name: value.interval for name, value in told.items()}}
+
+    return {
+        "as_the_playbook_says": facts(both.claimed),
+        "by_the_profile": facts(both.found),
+        "accesses": both.accesses,
+        "walks": both.walks,
+        "unit": playbook.privacy.unit,
+        "loss_unit": playbook.quality.unit,
+        "assumption": ASSUMPTION,
+    }
 
 
 def percent(share: Estimate) -> str:

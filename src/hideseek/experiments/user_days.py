@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from hideseek.errors import broken_rule
+from hideseek.model.clock import DAY
 from hideseek.model.markov import MarkovProfile
-from hideseek.model.periodic import DAY
 from hideseek.model.profile import STEP
 from hideseek.model.regions import Grid, Regions
 from hideseek.traces.city import BOX

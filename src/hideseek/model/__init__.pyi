@@ -1,5 +1,8 @@
+from .candidates import Candidate as Candidate
+from .clock import Clock as Clock
 from .geodesy import distances as distances
 from .markov import MarkovProfile as MarkovProfile
+from .model_choice import learn as learn
 from .own_places import Coverage as Coverage
 from .own_places import coverage as coverage
 from .own_places import coverage_warnings as coverage_warnings
@@ -18,6 +21,8 @@ from .trajectories import Trajectories as Trajectories
 from .trajectories import possible_trajectories as possible_trajectories
 
 __all__ = [
+    "Candidate",
+    "Clock",
     "Coverage",
     "Disc",
     "Grid",
@@ -33,6 +38,7 @@ __all__ = [
     "coverage",
     "coverage_warnings",
     "distances",
+    "learn",
     "narrow_budget",
     "places_of",
     "possible_trajectories",

@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from hideseek.errors import ReducibleError, broken_rule
+from hideseek.model.candidates import Candidate
 from hideseek.model.profile import STEP, LearnedProfile, check_past
 from hideseek.model.regions import Regions
 from hideseek.model.walks import Walk, moves_of, walks_through
@@ -43,6 +44,8 @@ class MarkovProfile(LearnedProfile):
         The places themselves, where they are known.
     step : str
         The length of a time step, such as "5min".
+    candidates : tuple of Candidate
+        The models that it was chosen from.
     """
 
     states: IntArray
@@ -51,6 +54,7 @@ class MarkovProfile(LearnedProfile):
     state_distribution: FloatArray
     regions: Regions | None = None
     step: str = STEP
+    candidates: tuple[Candidate, ...] = ()
 
     @classmethod
     def from_matrix(cls, matrix: npt.ArrayLike, regions: Regions | None = None, *, step: str = STEP) -> MarkovProfile:

@@ -1,9 +1,9 @@
-"""Chains whose transitions follow the time of day."""
+"""Chains whose transitions follow the clock and the calendar."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from datetime import timedelta
+from datetime import datetime
 from functools import cached_property
 
 import numpy as np
@@ -11,53 +11,86 @@ import pandas as pd
 from scipy import sparse
 
 from hideseek.errors import broken_rule
+from hideseek.model.candidates import Candidate
+from hideseek.model.clock import Clock
+from hideseek.model.clock_learning import Moves, counted_by_slot, even_clock, learned_clock, strength_of
 from hideseek.model.markov import MarkovProfile, long_run_distribution
 from hideseek.model.profile import STEP, LearnedProfile, check_past
 from hideseek.model.regions import Regions
-from hideseek.model.walks import walks_through
+from hideseek.traces.timezones import local_zone
 from hideseek.util.arrays import FloatArray, IntArray, frozen
 from hideseek.util.boundary import checked
-from hideseek.util.checks import scalar, whole_number
+from hideseek.util.checks import nonnegative, scalar, whole_number
 from hideseek.util.limits import refuse_if_too_large
-from hideseek.util.time_steps import NANOSECONDS, checked_step, nanoseconds
 
-DAY = timedelta(days=1)
+ROUNDING = 1e-9  # of the sum of a row
 
 
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
 class PeriodicProfile(LearnedProfile):
-    """A first-order chain whose transitions follow the time of day (UTC).
+    """A first-order chain whose transitions follow the time of day, and perhaps the day of the week.
 
     Attributes
     ----------
     slots : (slots, places, places) float array
-        The transition matrices of equal parts of the day, [slot, from, to].
-    steps_a_slot : int
-        How many steps long each part is.
+        The transition matrices, [slot, from, to].
+    cycle : (steps,) int array
+        The slot of every step of a day, or of a week, after which all begins again.
     regions : Regions, optional
         The places themselves, where they are known.
     start : int
-        The step of the day that is now, the offset 0 of a scenario; :meth:`at` moves it.
+        The step of the cycle that is now, the offset 0 of a scenario; :meth:`at` moves it.
     step : str
         The length of a time step, such as "5min".
+    clock : Clock, optional
+        Which step of the cycle a time is, where that is known.
+    candidates : tuple of Candidate
+        The models that it was chosen from.
     """
 
     slots: FloatArray
-    steps_a_slot: int
+    cycle: IntArray
     _: KW_ONLY
     regions: Regions | None = None
     start: int = 0
     step: str = STEP
+    clock: Clock | None = None
+    candidates: tuple[Candidate, ...] = ()
+
+    def __post_init__(self) -> None:
+        owner = "PeriodicProfile"
+        slots, cycle = nonnegative(self.slots, "slots", owner, 3), nonnegative(self.cycle, "cycle", owner, 1)
+        if slots.shape[1] != slots.shape[2] or np.abs(slots.sum(axis=2) - 1).max() > ROUNDING:
+            raise broken_rule("slots", owner, "square transition matrices, whose rows sum to 1", "other ones")
+        if not np.isin(cycle, np.arange(len(slots))).all():
+            raise broken_rule("cycle", owner, f"numbers of slots, from 0 to {len(slots) - 1}", "others")
+        object.__setattr__(self, "slots", slots)
+        object.__setattr__(self, "cycle", frozen(cycle.astype(np.int64)))
+        if not 0 <= self.start < len(self.cycle):
+            raise broken_rule("start", owner, f"one of the {len(self.cycle)} steps of the cycle", self.start)
+        if self.clock is not None and not np.array_equal(self.clock.cycle, self.cycle):
+            raise broken_rule("clock", owner, "one with the same cycle of slots", "another")
 
     @classmethod
     def fit(
-        cls, traces: pd.DataFrame, regions: Regions, *, step: str = STEP, slots: int = 24, weight: float = 1.0
+        cls,
+        traces: pd.DataFrame,
+        regions: Regions,
+        *,
+        step: str = STEP,
+        timezone: str | None = None,
+        slots: int | None = None,
+        weekends: bool = False,
+        weight: float | None = None,
+        half_life: float | None = None,
     ) -> PeriodicProfile:
-        """Learn one transition matrix for each part of the day.
+        """Learn one transition matrix for each part of the local day.
 
         A part of the day has few moves to learn from, so each row is the average of its own moves and, counting as
-        ``weight`` of them, the chain that ignores the time of day, which also keeps the days connected.
+        ``weight`` of them, the chain that ignores the clock, which also keeps the days connected. Where the parts of
+        the day begin, and the weight, are those under which the moves are likeliest (their marginal likelihood, which
+        more slots than the moves tell apart do not raise).
 
         Parameters
         ----------
@@ -66,11 +99,17 @@ class PeriodicProfile(LearnedProfile):
         regions : Regions
             The map; only regions that were visited become places.
         step : str
-            The length of a time step; a day is a multiple of it.
-        slots : int
-            How many equal parts a day has, a divisor of its steps.
-        weight : float
-            How many moves the chain that ignores the time of day counts as, > 0.
+            The length of a time step, which divides a day.
+        timezone : str, optional
+            An IANA name; by default the offset that most times of the data had, else the one of the mean longitude.
+        slots : int, optional
+            So many equal parts of the day instead, a divisor of its steps, and no more than there are days.
+        weekends : bool
+            Whether Saturday and Sunday have slots of their own.
+        weight : float, optional
+            How many moves the chain that ignores the clock counts as, > 0.
+        half_life : float, optional
+            Days, > 0, after which a move counts half as much as one of the last day; by default all count the same.
 
         Returns
         -------
@@ -86,52 +125,55 @@ class PeriodicProfile(LearnedProfile):
         --------
         >>> from hideseek.traces.city import synthetic_city
         >>> from hideseek.model.regions import Grid
-        >>> traces = synthetic_city(people=1, days=3)
-        >>> profile = PeriodicProfile.fit(traces, Grid.covering(traces, rows=6, columns=6), slots=4)
+        >>> traces = synthetic_city(people=1, days=14)
+        >>> profile = PeriodicProfile.fit(traces, Grid.covering(traces, rows=6, columns=6))
         >>> night, noon = profile.stationary, profile.at("12:00").stationary
         >>> bool(abs(night - noon).sum() > 0.5)
         True
         """
         owner = "PeriodicProfile.fit"
-        steps = DAY / checked_step(step, owner)
-        if steps % whole_number(slots, "slots", owner):
-            raise broken_rule("slots", owner, f"a divisor of the {steps:g} steps of a day", slots)
-        weight = scalar(weight, "weight", owner, "a number > 0", least=np.finfo(float).tiny)
-        base, steps_a_slot = MarkovProfile.fit(traces, regions, step=step), int(steps) // slots
-        needed, what = 3 * 8 * slots * base.places**2, f"{slots} transition matrices over {base.places} places"
-        refuse_if_too_large(needed, what, parameter="slots")
-        counts = np.zeros((slots, base.places, base.places))
-        for place, moment in walks_through(traces, regions, step, owner)[1]:
-            together = np.flatnonzero(np.diff(moment) == 1)
-            slot = moment[together] % int(steps) // steps_a_slot
-            np.add.at(counts, (slot, place[together], place[together + 1]), 1.0)
-        matrices = counts + weight * base.transition
+        if weight is not None:
+            weight = scalar(weight, "weight", owner, "a number > 0", least=np.finfo(float).tiny)
+        if half_life is not None:
+            half_life = scalar(half_life, "half_life", owner, "days, > 0", least=np.finfo(float).tiny)
+        zone = str(local_zone(traces, timezone)[0])
+        whole = Clock(zone, step=step)
+        moves = Moves.of(traces, regions, whole, owner).fading(half_life)
+        base = MarkovProfile.fit(traces, regions, step=step)
+        if slots is None:
+            clock, found = learned_clock(moves, base.transition, whole, weekends)
+        else:
+            clock = even_clock(whole, moves, whole_number(slots, "slots", owner), weekends, owner)
+            found = strength_of(moves, base.transition, clock)
+        what = f"{clock.slots} matrices of moves between {base.places} places"
+        refuse_if_too_large(3 * 8 * clock.slots * base.places**2, what, parameter="slots")
+        matrices = counted_by_slot(moves, base.places, clock) + (found if weight is None else weight) * base.transition
         matrices /= matrices.sum(axis=2, keepdims=True)
-        profile = cls(frozen(matrices), steps_a_slot, regions=base.regions, step=step)
+        profile = cls(frozen(matrices), frozen(clock.cycle), regions=base.regions, step=base.step, clock=clock)
         frozen(profile.midnight)  # refused here, and not at the first use, if a day does not mix the places
         return profile
 
     def __repr__(self) -> str:
-        day = f"{len(self.slots)} slots of {self.steps_a_slot} steps"
-        return f"PeriodicProfile({self.places} places, {day}, start {self.start}, step {self.step!r})"
+        cycle = f"{len(self.slots)} slots in {len(self.cycle)} steps"
+        return f"PeriodicProfile({self.places} places, {cycle}, start {self.start}, step {self.step!r})"
 
     @property
     def facts(self) -> dict[str, object]:
         """What a notebook shows."""
-        slots = {"slots": len(self.slots), "steps per slot": self.steps_a_slot, "start": self.start}
+        slots = {"slots": len(self.slots), "steps of the cycle": len(self.cycle), "start": self.start}
         return {"places": self.places} | slots | {"step": self.step}
 
-    def at(self, time: str) -> PeriodicProfile:
-        """The same profile when it is now another time of day.
+    def at(self, time: str | datetime) -> PeriodicProfile:
+        """The same profile when it is now another time: one with its zone, or a time of day, perhaps of a weekday.
 
         >>> chain = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]])
-        >>> PeriodicProfile(chain, steps_a_slot=12).at("13:00").start
+        >>> clock = Clock("Europe/Zurich", ((0, 12),), step="1h")
+        >>> PeriodicProfile(chain, clock.cycle, step="1h", clock=clock).at("13:00").start
         13
         """
-        moment = nanoseconds(f"{time}:00" if time.count(":") == 1 else time)
-        if moment is None or not moment < NANOSECONDS["D"]:
-            raise broken_rule("time", "PeriodicProfile.at", 'a time of day such as "08:30"', repr(time))
-        return replace(self, start=int(moment * self.steps_a_day / NANOSECONDS["D"]))
+        if self.clock is None:
+            raise broken_rule("clock", "PeriodicProfile.at", "known here", None, "Give the profile its clock.")
+        return replace(self, start=self.clock.phase(time))
 
     @property
     def places(self) -> int:
@@ -144,38 +186,43 @@ class PeriodicProfile(LearnedProfile):
         return 1
 
     @property
-    def steps_a_day(self) -> int:
-        """How many steps a day has."""
-        return len(self.slots) * self.steps_a_slot
-
-    @property
     def transition(self) -> FloatArray:
         """The transition matrix of now."""
-        return np.asarray(self.slots[self.start // self.steps_a_slot])
+        return np.asarray(self.slots[self.cycle[self.start]])
 
     @cached_property
     def midnight(self) -> FloatArray:
-        """The distribution of the place at midnight, on every day of a long life."""
-        powers = [np.linalg.matrix_power(slot, self.steps_a_slot) for slot in self.slots]
-        day = sparse.csr_array(np.linalg.multi_dot(powers) if len(powers) > 1 else powers[0])
-        return long_run_distribution(day, np.arange(self.places)[:, None], "traces", "PeriodicProfile")
+        """The distribution of the place where the cycle begins, on every day of a long life."""
+        ends = np.flatnonzero(np.diff(self.cycle, append=-1)) + 1
+        lengths = np.diff(ends, prepend=0)
+        powers = [
+            np.linalg.matrix_power(self.slots[self.cycle[end - 1]], length)
+            for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)
+        ]
+        whole = sparse.csr_array(np.linalg.multi_dot(powers) if len(powers) > 1 else powers[0])
+        return long_run_distribution(whole, np.arange(self.places)[:, None], "traces", "PeriodicProfile")
 
     @property
     def stationary(self) -> FloatArray:
         """The distribution of the place now, on every day of a long life."""
         return self.distribution_at(self.start)
 
+    @cached_property
+    def distributions(self) -> FloatArray:
+        """The distribution of the place at every step of the cycle, on every day of a long life, [step, place]."""
+        found = [self.midnight]
+        for slot in self.cycle[:-1]:
+            found.append(found[-1] @ self.slots[slot])
+        return np.array(found)
+
     def distribution_at(self, time: int) -> FloatArray:
-        """The distribution of the place at a time of day, counted in steps."""
-        distribution = self.midnight
-        for past in range(time % self.steps_a_day):
-            distribution = distribution @ self.slots[past // self.steps_a_slot]
-        return distribution
+        """The distribution of the place at a step of the cycle."""
+        return np.asarray(self.distributions[time % len(self.cycle)])
 
     def following(self, past: IntArray, time: int) -> FloatArray:
-        """The distribution of the next place, at the time of day that ``time`` falls on."""
+        """The distribution of the next place, at the step of the cycle that ``time`` falls on."""
         check_past(self, past)
         if past.shape[1] == 0:
             return np.broadcast_to(self.distribution_at(self.start + time), (len(past), self.places))
-        departed = (self.start + time - 1) % self.steps_a_day
-        return np.asarray(self.slots[departed // self.steps_a_slot][past[:, -1]])
+        departed = (self.start + time - 1) % len(self.cycle)
+        return np.asarray(self.slots[self.cycle[departed]][past[:, -1]])

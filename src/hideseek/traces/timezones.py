@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo
+from datetime import tzinfo
 
 import numpy as np
 import pandas as pd
 
-from hideseek.errors import broken_rule
 from hideseek.traces.table import check_traces
 from hideseek.util.arrays import BoolArray, FloatArray
 from hideseek.util.boundary import checked
+from hideseek.util.zones import fixed_zone, named_zone
 
 DEGREES_PER_HOUR = 15
 # Hours between a clock and the sun. No people live by a clock that is more than 3.5 of them wrong: western China is at
@@ -50,26 +49,16 @@ def local_zone(traces: pd.DataFrame, timezone: str | None = None) -> tuple[tzinf
     'The time zone is taken to be UTC+00:00, from the longitude.'
     """
     if timezone is not None:
-        try:
-            return ZoneInfo(timezone), f"The time zone is {timezone}, as given."
-        except (KeyError, ValueError, OSError):  # no such zone, no name of one, and the name of a folder
-            rule = 'the IANA name of a time zone, such as "Europe/Zurich"'
-            raise broken_rule("timezone", "local_zone", rule, repr(timezone)) from None
+        return named_zone(timezone, "local_zone"), f"The time zone is {timezone}, as given."
     table = check_traces(traces, "local_zone")
     minutes = getattr(table.attrs.get("report"), "utc_offset", None)
     if minutes is not None:
-        zone = fixed(minutes)
+        zone = fixed_zone(minutes)
         return zone, f"The time zone is {zone}, as most times of the data have it."
     turn = np.radians(table["longitude"].to_numpy())
     mean = np.degrees(np.arctan2(np.sin(turn).mean(), np.cos(turn).mean()))  # also across the date line
-    zone = fixed(60 * round(float(mean) / DEGREES_PER_HOUR))
+    zone = fixed_zone(60 * round(float(mean) / DEGREES_PER_HOUR))
     return zone, f"The time zone is taken to be {zone}, from the longitude."
-
-
-def fixed(minutes: int) -> timezone:
-    """The zone that is so many minutes ahead of UTC all year."""
-    hours, rest = divmod(abs(minutes), 60)
-    return timezone(timedelta(minutes=minutes), f"UTC{'-' if minutes < 0 else '+'}{hours:02}:{rest:02}")
 
 
 def look_swapped(table: pd.DataFrame, minutes: int) -> bool:

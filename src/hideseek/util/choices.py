@@ -50,3 +50,13 @@ class Mode(StrEnum):
 
     LEXICOGRAPHIC = "lexicographic"  # none of the privacy of now: it only chooses among the optima
     TRADE_OFF = "trade-off"  # privacy now for more of it later
+
+
+class Model(StrEnum):
+    """How a person's next place depends on the past and the time."""
+
+    FIRST_ORDER = "first-order"  # on the place before it
+    SECOND_ORDER = "second-order"  # on the two places before it
+    CLOCK = "clock"  # on the place before it, and the time of day
+    CALENDAR = "calendar"  # on the place before it, and the time of day on weekdays and at weekends
+    AUTO = "auto"  # whichever of these foretells days best that it was not learned from

@@ -27,8 +27,8 @@ from hideseek.game.game import Game
 from hideseek.game.mechanism import Mechanism
 from hideseek.metrics.metric import Metric, over_places
 from hideseek.metrics.of_places import distance, squared
+from hideseek.model.clock import DAY
 from hideseek.model.markov import MarkovProfile
-from hideseek.model.periodic import DAY
 from hideseek.model.profile import STEP, drawn
 from hideseek.model.regions import Regions
 from hideseek.model.scenario import Scenario
