@@ -66,7 +66,7 @@ def test_the_same_profile_leaves_what_is_claimed():
     assert both.claimed.loss <= 0.2 + 1e-9
 
 
-def test_runs_are_whole_days_with_as_many_accesses_in_all_but_eight_walks_at_least():
+def test_runs_are_whole_days_with_as_many_accesses_in_all():
     both = against_profile(made(), DAYS, accesses=20, walks=30)
     assert (both.accesses, both.walks) == (21, 28)
     assert against_profile(made(), HABITS, accesses=20, walks=3).walks == 3

@@ -95,7 +95,6 @@ def test_without_names_the_busiest_places_are_told_by_number(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("me.json",), "The argument PROFILE of evaluate must be given with a codebook only"),
         (("--as", "me.json"), "The option --as of evaluate must be given with a codebook only"),
         (("--beside", "me.json"), "The option --beside of evaluate must be given with a codebook only"),
         (("--walks", "1"), "The option --walks of evaluate must be"),

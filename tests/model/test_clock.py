@@ -28,7 +28,7 @@ def step_of(text, minutes):
     moments=st.lists(st.integers(0, 2**31), min_size=1, max_size=20),
 )
 def test_phases_are_those_of_the_local_time(zone, step, moments):
-    weekly = Clock(zone, ((0,), (0,)), WEEKEND, step=f"{step}min")
+    weekly = Clock(zone, ((0,), (0,)), days=WEEKEND, step=f"{step}min")
     steps = np.array(moments) // (60 * step)
     for phase, number in zip(weekly.phases(steps).tolist(), steps.tolist(), strict=True):
         local = datetime.fromtimestamp(number * 60 * step, ZoneInfo(zone))
@@ -39,7 +39,7 @@ def test_phases_are_those_of_the_local_time(zone, step, moments):
 
 @pytest.mark.parametrize(("day", "hours"), [("2026-03-29", 23), ("2026-10-25", 25), ("2026-06-01", 24)])
 def test_days_on_which_clocks_are_changed_have_23_and_25_hours(day, hours):
-    clock = Clock(ZURICH, ((0,), (0,)), WEEKEND, step="1h")
+    clock = Clock(ZURICH, ((0,), (0,)), days=WEEKEND, step="1h")
     first = datetime.fromisoformat(day).replace(tzinfo=ZoneInfo(ZURICH))
     start = int(first.timestamp()) // 3600
     after = clock.phases(np.arange(start, start + hours))
@@ -52,7 +52,7 @@ def test_days_on_which_clocks_are_changed_have_23_and_25_hours(day, hours):
 
 
 def test_a_night_is_one_slot_and_weekends_have_their_own():
-    clock = Clock(ZURICH, ((6, 20), (9, 23)), WEEKEND, step="1h")
+    clock = Clock(ZURICH, ((6, 20), (9, 23)), days=WEEKEND, step="1h")
     assert clock.slots == 4
     week = clock.cycle.reshape(7, 24)
     assert (week[:5] == week[0]).all()
@@ -60,12 +60,12 @@ def test_a_night_is_one_slot_and_weekends_have_their_own():
     assert week[0].tolist() == [1] * 6 + [0] * 14 + [1] * 4
     assert week[5].tolist() == [3] * 9 + [2] * 14 + [3]
     assert clock.in_words() == "weekdays 06:00-20:00, 20:00-06:00; weekends 09:00-23:00, 23:00-09:00"
-    other = Clock(ZURICH, ((0,), (12,)), (0, 0, 1, 0, 0, 0, 1), step="1h")
+    other = Clock(ZURICH, ((0,), (12,)), days=(0, 0, 1, 0, 0, 0, 1), step="1h")
     assert other.in_words() == "Monday, Tuesday, Thursday, Friday, Saturday: all day; Wednesday, Sunday: all day"
 
 
 def test_a_time_is_found_in_the_cycle():
-    clock = Clock(ZURICH, ((0,), (0,)), WEEKEND, step="30min")
+    clock = Clock(ZURICH, ((0,), (0,)), days=WEEKEND, step="30min")
     assert clock.phase("08:30") == 17
     assert clock.phase("Sunday 00:59") == 6 * 48 + 1
     moment = datetime(2026, 7, 4, 22, 30, tzinfo=UTC)  # half past midnight on a Sunday

@@ -92,7 +92,7 @@ def test_without_a_clock_none_is_found():
     assert strength >= 10
 
 
-def test_the_strength_is_small_where_slots_differ_much_and_large_where_they_do_not():
+def test_the_strength_is_small_where_slots_differ_much():
     clock = Clock("UTC+00:00", ((7, 19),), step="1h")
     sharp = moves_of(lived(lambda hour: 7 <= hour % 24 < 19, 100))
     alike = moves_of(lived(lambda hour: 0, 100))

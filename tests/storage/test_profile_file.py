@@ -51,7 +51,7 @@ def test_a_profile_survives_the_disk(tmp_path, order, kind):
     assert is_profile(tmp_path / "p.json")
 
 
-CLOCK = Clock("Europe/Zurich", ((6, 20), (9,)), WEEKEND, step="1h")
+CLOCK = Clock("Europe/Zurich", ((6, 20), (9,)), days=WEEKEND, step="1h")
 
 
 def with_clock():

@@ -27,6 +27,11 @@ def place_calls(traces: pd.DataFrame, regions: hs.Grid, metric: hs.metrics.Metri
             hs.model.learn,
             {"traces": traces, "regions": regions, "step": "5min", "timezone": None, "model": "first-order"},
         ),
+        "PeriodicProfile.fit": (
+            hs.PeriodicProfile.fit,
+            {"traces": traces, "regions": regions, "step": "5min", "timezone": None, "slots": 1}
+            | {"weekends": False, "weight": 1.0, "half_life": 7.0},
+        ),
         "Disc": (hs.model.Disc, {"name": "home", "latitude": 46.5, "longitude": 6.5, "radius": 150.0}),
         "SensitivePlace": (
             hs.metrics.SensitivePlace,

@@ -187,11 +187,6 @@ def calls(folder):
                 {name: getattr(t.periodic, name) for name in hs.PeriodicProfile.__dataclass_fields__},
             ),
             "PeriodicProfile.at": (t.periodic.at, {"time": "08:00"}),
-            "PeriodicProfile.fit": (
-                hs.PeriodicProfile.fit,
-                {"traces": TRACES, "regions": t.grid, "step": "5min", "timezone": "UTC+00:00", "slots": 1}
-                | {"weekends": False, "weight": 1.0, "half_life": 7.0},
-            ),
             "PeriodicProfile.following": (t.periodic.following, {"past": np.array([[0]]), "time": 1}),
             "PeriodicProfile.distribution_at": (t.periodic.distribution_at, {"time": 1}),
             "PeriodicProfile.map": (t.periodic.map, under),

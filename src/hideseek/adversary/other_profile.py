@@ -18,6 +18,7 @@ from hideseek.errors import broken_rule
 from hideseek.metrics.named import as_metric
 from hideseek.model.markov import MarkovProfile
 from hideseek.model.periodic import PeriodicProfile
+from hideseek.model.profile import Profile
 from hideseek.playbook.playbook import Playbook, tables_at
 from hideseek.storage.regions_document import regions_document
 from hideseek.util.boundary import checked
@@ -75,12 +76,7 @@ def against_profile(
     Returns
     -------
     TwoLabels
-        Both, each with its 95 % intervals.
-
-    Raises
-    ------
-    ParameterError
-        If an argument breaks its rule.
+        Both, each with its 95 % intervals. A ParameterError where an argument breaks its rule.
 
     Examples
     --------
@@ -96,28 +92,37 @@ def against_profile(
     (True, True)
     """
     owner = "against_profile"
+    refuse_others(playbook, profile, owner)
+    accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
+    seed = whole_number(seed, "seed", owner, least=0)
+    if isinstance(profile, PeriodicProfile):
+        longer = -(-accesses // len(profile.cycle)) * len(profile.cycle)
+        accesses, walks = longer, max(min(walks, FEWEST), accesses * walks // longer)
+    own = MarkovProfile.from_matrix(playbook.moves, playbook.regions, step=playbook.step)
+    left = list[Left]()
+    for moves in (own, profile):
+        left.append(left_by(playbook, moves, accesses, walks, seed, owner))
+        if progress is not None:
+            progress("profiles", len(left), 2)
+    claimed, found = left
+    return TwoLabels(claimed, found, accesses, walks)
+
+
+def left_by(playbook: Playbook, moves: Profile, accesses: int, walks: int, seed: int, owner: str) -> Left:
+    """What a playbook leaves where the person moves so."""
+    policy = BeliefPolicy(playbook, partial(tables_at, playbook), log=playbook.follows_log)
+    run = Run(policy, moves, privacy=playbook.error, accesses=accesses, owner=owner)
+    loss = policy_loss(run, as_metric(playbook.cost, "quality", moves, owner), walks=walks, seed=seed)
+    return Left(estimates(run, ADVERSARIES, walks=walks, seed=seed, owner=owner), loss)
+
+
+def refuse_others(playbook: Playbook, profile: MarkovProfile | PeriodicProfile, owner: str) -> None:
+    """Refuse what does not go together, or cannot be followed."""
     if playbook.scenario.known != (0,) or playbook.scenario.target != (0,) or playbook.every != 1:
         rule = "one that knows and protects the current place alone, with an access at every step"
         raise broken_rule("playbook", owner, rule, "another")
-    accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
-    seed = whole_number(seed, "seed", owner, least=0)
-    own = MarkovProfile.from_matrix(playbook.moves, playbook.regions, step=playbook.step)
     known = None if profile.regions is None else regions_document(profile.regions)
     if known != regions_document(playbook.regions) or len(playbook.states) != profile.places:
         raise broken_rule("profile", owner, "one over the places of the playbook", "one over others")
     if profile.step != playbook.step:
         raise broken_rule("profile", owner, f"one with a time step of {playbook.step}", profile.step)
-    if isinstance(profile, PeriodicProfile):
-        cycle = len(profile.cycle)
-        longer = -(-accesses // cycle) * cycle
-        accesses, walks = longer, max(min(walks, FEWEST), accesses * walks // longer)
-    left = list[Left]()
-    for number, moves in enumerate((own, profile)):
-        policy = BeliefPolicy(playbook, partial(tables_at, playbook), log=playbook.follows_log)
-        run = Run(policy, moves, privacy=playbook.error, accesses=accesses, owner=owner)
-        loss = policy_loss(run, as_metric(playbook.cost, "quality", moves, owner), walks=walks, seed=seed)
-        left.append(Left(estimates(run, ADVERSARIES, walks=walks, seed=seed, owner=owner), loss))
-        if progress is not None:
-            progress("profiles", number + 1, 2)
-    claimed, found = left
-    return TwoLabels(claimed, found, accesses, walks)

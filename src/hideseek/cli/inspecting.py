@@ -13,20 +13,17 @@ import msgspec
 
 from hideseek.cli.descriptions import (
     HABITS,
-    busiest_rows,
     codebook_facts,
     codebook_words,
     fleet_words,
     label_facts,
-    model_rows,
-    model_words,
     plan_claims,
     plan_promises,
-    profile_facts,
     stage_rows,
 )
 from hideseek.cli.inputs import read_label
 from hideseek.cli.playbook_words import label_from, label_rows, naming_rows, playbook_facts, playbook_words
+from hideseek.cli.profile_words import busiest_rows, model_rows, model_words, profile_facts
 from hideseek.cli.terminal import print_table, say
 from hideseek.codebook.codebook import Codebook
 from hideseek.designing.deployed_run import verify

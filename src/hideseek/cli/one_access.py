@@ -46,6 +46,17 @@ Named = Annotated[
         "times. The profile keeps the place and no weight: give it again to solve, curve, design, plan or compare.",
     ),
 ]
+ModelName = Annotated[
+    Model | None,
+    typer.Option(
+        "--model",
+        metavar=f"<{'|'.join(Model)}>",
+        help="What the next place depends on: the place before it, the two before it, the time of day too, or also "
+        "whether it is a weekend; auto takes what foretells days best that it was not learned from. "
+        f"{Model.FIRST_ORDER} if not given.",
+        show_default=False,
+    ),
+]
 AttackPath = Annotated[
     Path | None, typer.Option("--attack", metavar="FILE", help="CSV file for the best attack on it.")
 ]
@@ -59,16 +70,7 @@ def learn_command(
     path: Annotated[Path, typer.Option("--out", metavar="FILE", help="The profile file to write.")] = Path(
         "profile.json"
     ),
-    model: Annotated[
-        Model | None,
-        typer.Option(
-            metavar=f"<{'|'.join(Model)}>",
-            help="What the next place depends on: the place before it, the two before it, the time of day too, or "
-            "also whether it is a weekend; auto takes what foretells days best that it was not learned from. "
-            f"{Model.FIRST_ORDER} if not given.",
-            show_default=False,
-        ),
-    ] = None,
+    model: ModelName = None,
     order: Annotated[int, NUMBER(help="How many past places the next one depends on, without --model.")] = 1,
     smoothing: Annotated[float, NUMBER(help="Share of moves that may go anywhere, without --model.")] = 0.0,
     sensitive: Named = [],
@@ -81,16 +83,14 @@ def learn_command(
     """
     from dataclasses import asdict
 
-    from hideseek.cli.descriptions import busiest_rows, model_rows, model_words, profile_facts
     from hideseek.cli.people import covered_by, on_map
+    from hideseek.cli.profile_words import busiest_rows, model_rows, model_words, profile_facts
     from hideseek.model.markov import MarkovProfile
     from hideseek.model.model_choice import FEWEST, learn
     from hideseek.model.profile import regions_of
     from hideseek.storage.profile_file import save_profile
 
-    for name, value, usual in (("order", order, 1), ("smoothing", smoothing, 0.0)):
-        if model is not None and value != usual:
-            raise broken_rule(name, "learn", "left out beside model, which says how moves are learned", value)
+    refuse_beside(model, order, smoothing)
     found = on_map(data, reading, sensitive)
     who = found.who
     if model is not None and found.keep:
@@ -115,6 +115,13 @@ def learn_command(
         say(f"There are fewer than {FEWEST} days, so no models were compared, and the first-order one was taken.")
     say(f"The next place depends on {model_words(profile)}.")
     say("The profile, readable by you only: ", (str(path), "bold"), f". It reveals where {who} goes: keep it private.")
+
+
+def refuse_beside(model: Model | None, order: int, smoothing: float) -> None:
+    """Refuse what says how moves are learned beside a model, which says it too."""
+    for name, value, usual in (("order", order, 1), ("smoothing", smoothing, 0.0)):
+        if model is not None and value != usual:
+            raise broken_rule(name, "learn", "left out beside model, which says how moves are learned", value)
 
 
 @commands.command("solve", epilog="Example: hideseek solve abboip.json --budget 20% --out mechanism.csv")

@@ -224,7 +224,7 @@ def length_of(
 ) -> tuple[int, int]:
     """How many accesses each of how many walks has: as many as were given, or so that a window of the budget settles.
 
-    >>> length_of("access", MarkovProfile.from_matrix([[1.0]]), None, None)
+    >>> length_of("access", MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]]), None, None)
     (50, 200)
     """
     usual = windows_seen(window_of(over, profile.step, 1, "compare"), ACCESSES, WALKS)

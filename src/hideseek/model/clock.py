@@ -6,7 +6,7 @@ where clocks are changed, follows from the time zone; it is public.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
@@ -49,6 +49,7 @@ class Clock:
 
     zone: str
     starts: tuple[tuple[int, ...], ...] = ((0,),)
+    _: KW_ONLY
     days: tuple[int, ...] = ALIKE
     step: str = STEP
 
@@ -117,7 +118,7 @@ class Clock:
     def phase(self, time: str | datetime) -> int:
         """Which step of the cycle a time is: one with its zone, or a time of day, perhaps of a weekday.
 
-        >>> Clock("Europe/Zurich", ((0,), (0,)), (0, 0, 0, 0, 0, 1, 1), step="1h").phase("Saturday 08:30")
+        >>> Clock("Europe/Zurich", ((0,), (0,)), days=(0, 0, 0, 0, 0, 1, 1), step="1h").phase("Saturday 08:30")
         128
         """
         owner, rule = "Clock.phase", 'a time with its zone, or a time of day such as "08:30" or "Saturday 08:30"'

@@ -126,10 +126,10 @@ def foretelling(known: Moves, whole: Clock, places: int) -> dict[Model, Foretold
     refuse_if_too_large(8 * 8 * places**2, f"Moves between {places} places", parameter="regions")
     counts = np.bincount(known.there, known.weight, places).astype(np.float64) + 1
     visits = counts / counts.sum()
-    first = drawn_towards(known.here, known, visits[known.there], places)
+    first = towards(known.here, known, visits[known.there], places)
     here, there = np.divmod(np.arange(places**2), places)
     chain = first(here, there, visits[there]).reshape(places, places)
-    second = drawn_towards(pairs(known, places), known, chain[known.here, known.there], places)
+    second = towards(pairs(known, places), known, chain[known.here, known.there], places)
 
     def by_clock(weekends: bool) -> Foretold:
         clock, strength = learned_clock(known, chain, whole, weekends)
@@ -154,7 +154,7 @@ def pairs(moves: Moves, places: int) -> IntArray:
     return (moves.before + 1) * places + moves.here
 
 
-def drawn_towards(
+def towards(
     row: IntArray, known: Moves, prior: FloatArray, places: int
 ) -> Callable[[IntArray, IntArray, FloatArray], FloatArray]:
     """The probability of a place after a row, given its probability in a coarser model: as known moves have it."""

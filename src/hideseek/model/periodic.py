@@ -87,39 +87,25 @@ class PeriodicProfile(LearnedProfile):
     ) -> PeriodicProfile:
         """Learn one transition matrix for each part of the local day.
 
-        A part of the day has few moves to learn from, so each row is the average of its own moves and, counting as
-        ``weight`` of them, the chain that ignores the clock, which also keeps the days connected. Where the parts of
-        the day begin, and the weight, are those under which the moves are likeliest (their marginal likelihood, which
-        more slots than the moves tell apart do not raise).
+        Each row is the average of its own moves and, counting as ``weight`` of them, the chain that ignores the clock.
+        Slots and weight are those under which the moves are likeliest: see :mod:`hideseek.model.clock_learning`.
 
         Parameters
         ----------
-        traces : pandas.DataFrame
-            The fixes of a person, as :func:`hideseek.read_traces` gives them.
-        regions : Regions
-            The map; only regions that were visited become places.
-        step : str
-            The length of a time step, which divides a day.
-        timezone : str, optional
-            An IANA name; by default the offset that most times of the data had, else the one of the mean longitude.
-        slots : int, optional
-            So many equal parts of the day instead, a divisor of its steps, and no more than there are days.
-        weekends : bool
-            Whether Saturday and Sunday have slots of their own.
-        weight : float, optional
-            How many moves the chain that ignores the clock counts as, > 0.
-        half_life : float, optional
-            Days, > 0, after which a move counts half as much as one of the last day; by default all count the same.
+        traces, regions : pandas.DataFrame, Regions
+            The fixes of a person, as :func:`hideseek.read_traces` gives them; the map, of which places are visited.
+        step, timezone : str
+            The length of a time step, which divides a day; an IANA name, by default the offset that most times of the
+            data had, else the one of the mean longitude.
+        slots, weekends : int, bool
+            So many equal parts of the day instead, no more than there are days; Saturday and Sunday with their own.
+        weight, half_life : float, optional
+            A weight, > 0; days, > 0, after which a move counts half as much as one of the last day.
 
         Returns
         -------
         PeriodicProfile
-            The profile at midnight; see :meth:`at`.
-
-        Raises
-        ------
-        ParameterError
-            Where the traces, or a parameter, break a rule.
+            At midnight. A ParameterError where the traces, or a parameter, break a rule.
 
         Examples
         --------
@@ -127,17 +113,13 @@ class PeriodicProfile(LearnedProfile):
         >>> from hideseek.model.regions import Grid
         >>> traces = synthetic_city(people=1, days=14)
         >>> profile = PeriodicProfile.fit(traces, Grid.covering(traces, rows=6, columns=6))
-        >>> night, noon = profile.stationary, profile.at("12:00").stationary
-        >>> bool(abs(night - noon).sum() > 0.5)
+        >>> bool(abs(profile.stationary - profile.at("12:00").stationary).sum() > 0.5)
         True
         """
-        owner = "PeriodicProfile.fit"
-        if weight is not None:
-            weight = scalar(weight, "weight", owner, "a number > 0", least=np.finfo(float).tiny)
-        if half_life is not None:
-            half_life = scalar(half_life, "half_life", owner, "days, > 0", least=np.finfo(float).tiny)
-        zone = str(local_zone(traces, timezone)[0])
-        whole = Clock(zone, step=step)
+        owner, tiny = "PeriodicProfile.fit", np.finfo(float).tiny
+        weight = None if weight is None else scalar(weight, "weight", owner, "a number > 0", least=tiny)
+        half_life = None if half_life is None else scalar(half_life, "half_life", owner, "days, > 0", least=tiny)
+        whole = Clock(str(local_zone(traces, timezone)[0]), step=step)
         moves = Moves.of(traces, regions, whole, owner).fading(half_life)
         base = MarkovProfile.fit(traces, regions, step=step)
         if slots is None:
@@ -145,13 +127,7 @@ class PeriodicProfile(LearnedProfile):
         else:
             clock = even_clock(whole, moves, whole_number(slots, "slots", owner), weekends, owner)
             found = strength_of(moves, base.transition, clock)
-        what = f"{clock.slots} matrices of moves between {base.places} places"
-        refuse_if_too_large(3 * 8 * clock.slots * base.places**2, what, parameter="slots")
-        matrices = counted_by_slot(moves, base.places, clock) + (found if weight is None else weight) * base.transition
-        matrices /= matrices.sum(axis=2, keepdims=True)
-        profile = cls(frozen(matrices), frozen(clock.cycle), regions=base.regions, step=base.step, clock=clock)
-        frozen(profile.midnight)  # refused here, and not at the first use, if a day does not mix the places
-        return profile
+        return drawn_towards(base, moves, clock, found if weight is None else weight)
 
     def __repr__(self) -> str:
         cycle = f"{len(self.slots)} slots in {len(self.cycle)} steps"
@@ -226,3 +202,14 @@ class PeriodicProfile(LearnedProfile):
             return np.broadcast_to(self.distribution_at(self.start + time), (len(past), self.places))
         departed = (self.start + time - 1) % len(self.cycle)
         return np.asarray(self.slots[self.cycle[departed]][past[:, -1]])
+
+
+def drawn_towards(base: MarkovProfile, moves: Moves, clock: Clock, weight: float) -> PeriodicProfile:
+    """The profile of moves by the slots of a clock, and of a chain without one that counts as so many of them."""
+    what = f"{clock.slots} matrices of moves between {base.places} places"
+    refuse_if_too_large(3 * 8 * clock.slots * base.places**2, what, parameter="slots")
+    matrices = counted_by_slot(moves, base.places, clock) + weight * base.transition
+    matrices /= matrices.sum(axis=2, keepdims=True)
+    profile = PeriodicProfile(matrices, clock.cycle, regions=base.regions, step=base.step, clock=clock)
+    frozen(profile.midnight)  # refused here, and not at the first use, if a day does not mix the places
+    return profile

@@ -89,9 +89,8 @@ def plan(
     if played.window > 1:
         refuse_idle(outlook, mode)
     planner = trained(played, outlook, mode, checked_discount(discount), walks, seed, progress)
-    if played.window == 1:
-        return planner
-    return replace(planner, steering=trained_steering(played, planner, adversary, walks, seed, progress))
+    steering = trained_steering(played, planner, adversary, walks, seed, progress) if played.window > 1 else None
+    return replace(planner, steering=steering)
 
 
 def checked_discount(discount: float) -> float:

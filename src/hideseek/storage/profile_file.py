@@ -219,7 +219,7 @@ def profile_from(document: _ProfileFile) -> MarkovProfile | PeriodicProfile:
 
 def clock_from(document: _Clock, step: str) -> Clock:
     """The clock that a document describes."""
-    return Clock(document.zone, tuple(map(tuple, document.starts)), tuple(document.days), step)
+    return Clock(document.zone, tuple(map(tuple, document.starts)), days=tuple(document.days), step=step)
 
 
 def check_sums(kernel: FloatArray, owner: str) -> None:
