@@ -247,7 +247,7 @@ class Answers:
         runs, _, self.count, inputs = rows.shape
         by_answer = np.ascontiguousarray(rows.swapaxes(1, 2), np.float32)  # in order, or products would be slow
         self.rows = without_never(by_answer).reshape(runs, -1, inputs)
-        self.regret = self.mixture = np.zeros((1, 1, 1), np.float32)
+        self.mixture: Single | None = None
 
     def left(self, joint: Single) -> Single:
         """What each leaves of a joint distribution [run, input, release], as [run, answer, kind and release]."""
@@ -255,14 +255,17 @@ class Answers:
 
     def given(self, left: Single, least: Single) -> Single:
         """What mixed answers give at every input, [run, input, release], where each leaves so much."""
-        gain = (self.mixture * left).sum(axis=1, keepdims=True) - left
-        never = np.zeros_like(gain)
-        self.regret = np.maximum(self.regret + gain, never)
-        weight = np.maximum(self.regret + gain, never)
-        weight += (left <= least[:, None]) * np.float32(TINY)  # where there is no regret, the best
-        self.mixture = weight / weight.sum(axis=1, keepdims=True)
-        mixture = self.mixture.reshape(len(left), self.rows.shape[1], -1)
-        return np.asarray(self.rows.swapaxes(1, 2) @ mixture)
+        none = np.zeros_like(left)  # as an array, as numpy compares slowly with a number
+        if self.mixture is None:
+            weight, self.regret = (left <= least[:, None]).astype(np.float32), none
+            self.mixture = weight / weight.sum(axis=1, keepdims=True)
+        else:
+            gain = np.einsum("rgx,rgx->rx", self.mixture, left)[:, None] - left
+            self.regret = np.maximum(self.regret + gain, none)
+            weight = np.maximum(self.regret + gain, none)
+            total = weight.sum(axis=1, keepdims=True)  # where it is 0, the mixture is the best
+            np.divide(weight, total, out=self.mixture, where=total > 0)
+        return np.asarray(self.rows.swapaxes(1, 2) @ self.mixture.reshape(len(left), self.rows.shape[1], -1))
 
 
 class Ascent:
@@ -321,14 +324,17 @@ class Ascent:
 
     def settled(self, favour: Single, turns: int) -> Single:
         """The tables ~ exp(favour - slope cost), after steps of Newton's method to a slope that keeps the limit."""
+        tables = self.tables(favour)
         for _ in range(turns):
-            tables = self.tables(favour)
             each = np.einsum("rso,rso->rs", tables, self.above)
             over = (self.mass * each).sum(axis=1) - self.room
             steep = self.slope * (self.mass * (np.einsum("rso,rso->rs", tables, self.squares) - each**2)).sum(axis=1)
             step = np.divide(over, steep, out=np.sign(over), where=np.abs(over) < steep)
-            self.slope = np.maximum(self.slope * np.exp(step), self.least)
-        return self.tables(favour)
+            before, self.slope = self.slope, np.maximum(self.slope * np.exp(step), self.least)
+            if (self.slope == before).all():
+                break
+            tables = self.tables(favour)
+        return tables
 
     def tables(self, favour: Single) -> Single:
         """Distributions ~ exp(favour - slope cost)."""
