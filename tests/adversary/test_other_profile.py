@@ -57,6 +57,8 @@ def test_errors_are_those_of_all_that_may_happen(over):
     assert both.found.errors["smoother"] == pytest.approx(smoothed, abs=1e-6)
     assert both.found.loss == pytest.approx(lost, abs=1e-6)
     assert both.found.errors["filter"].exact
+    assert both.found.nothing == pytest.approx(np.mean([min(DAYS.distributions[n % 3]) for n in range(6)]))
+    assert both.claimed.nothing == pytest.approx(1 / 3)  # of the chain, which is at the second place that often
 
 
 def test_the_same_profile_leaves_what_is_claimed():

@@ -31,8 +31,11 @@ ADVERSARIES = (Adversary.FILTER, Adversary.SMOOTHER)
 
 @dataclass(frozen=True)
 class Left:
-    """The expected errors of adversaries who know how the person moves, and the expected loss of quality."""
+    """The expected errors of adversaries who know how the person moves, that of one who is shown ``nothing``, and the
+    expected loss of quality.
+    """
 
+    nothing: float
     errors: Mapping[Adversary, Estimate]
     loss: Estimate
 
@@ -113,7 +116,8 @@ def left_by(playbook: Playbook, moves: Profile, accesses: int, walks: int, seed:
     policy = BeliefPolicy(playbook, partial(tables_at, playbook), log=playbook.follows_log)
     run = Run(policy, moves, privacy=playbook.error, accesses=accesses, owner=owner)
     loss = policy_loss(run, as_metric(playbook.cost, "quality", moves, owner), walks=walks, seed=seed)
-    return Left(estimates(run, ADVERSARIES, walks=walks, seed=seed, owner=owner), loss)
+    errors = estimates(run, ADVERSARIES, walks=walks, seed=seed, owner=owner)
+    return Left(float(run.prior_risks.mean()), errors, loss)
 
 
 def refuse_others(playbook: Playbook, profile: MarkovProfile | PeriodicProfile, owner: str) -> None:

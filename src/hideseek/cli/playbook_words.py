@@ -113,14 +113,18 @@ def naming_rows(label: PlaybookLabel, names: Sequence[str | None]) -> tuple[tupl
 def two_label_rows(both: TwoLabels, playbook: Playbook, name: str) -> tuple[tuple[str, ...], Rows]:
     """What is left by the profile of a playbook, and by another one of this name: a header, and rows."""
     unit, loss_unit = playbook.privacy.unit, playbook.quality.unit
-    header = ("", "as the playbook says", f"by {name}")
+    header = ("the adversary is shown", "as the playbook says", f"by {name}")
     words = {Adversary.FILTER: "every release so far (filter)", Adversary.SMOOTHER: "also the later ones (smoother)"}
     sides = both.claimed, both.found
     rows: Rows = [
         (bracketed(told, unit_words(unit)), *(shown(side.errors[who], unit).in_words() for side in sides))
         for who, told in words.items()
     ]
-    return header, [*rows, ("expected loss", *(amount(side.loss, loss_unit) for side in sides))]
+    nothing = (
+        bracketed("nothing", unit_words(unit)),
+        *(shown(Estimate(side.nothing), unit).in_words() for side in sides),
+    )
+    return header, [nothing, *rows, ("expected loss", *(amount(side.loss, loss_unit) for side in sides))]
 
 
 def two_label_facts(both: TwoLabels, playbook: Playbook) -> dict[str, object]:
@@ -128,7 +132,7 @@ def two_label_facts(both: TwoLabels, playbook: Playbook) -> dict[str, object]:
 
     def facts(left: Left) -> dict[str, object]:
         told = {str(who): error for who, error in left.errors.items()} | {"quality_loss": left.loss}
-        return {**told, "intervals": {name: value.interval for name, value in told.items()}}
+        return {"nothing": left.nothing, **told, "intervals": {name: value.interval for name, value in told.items()}}
 
     return {
         "as_the_playbook_says": facts(both.claimed),
