@@ -86,6 +86,7 @@ def test_what_is_no_time_is_refused(time):
         ({"zone": "UTC+25:00"}, "timezone"),
         ({"zone": "../etc"}, "timezone"),
         ({"step": "7min"}, "step"),
+        ({"step": "1us"}, "step"),
         ({"step": "2 days"}, "step"),
         ({"starts": ((),)}, "starts"),
         ({"starts": ((5, 5),)}, "starts"),

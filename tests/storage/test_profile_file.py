@@ -112,6 +112,7 @@ def test_a_profile_that_does_not_know_its_clock_is_not_saved(tmp_path):
         lambda d: d["clock"].update(days=[0, 1]),
         lambda d: d["clock"].update(extra=1),
         lambda d: d.update(step="7h"),
+        lambda d: d.update(step="1us"),
         lambda d: d.update(states=[[1], [0]]),
         lambda d: d.update(states=[[0]]),
         lambda d: d.update(transitions=d["transitions"][:-1]),

@@ -26,6 +26,7 @@ WEEK = 7
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 THURSDAY = WEEKDAYS.index("Thursday")  # the day of 1 January 1970
 CHANGES = timedelta(minutes=15)  # local clocks change at multiples of this
+SHORTEST = timedelta(seconds=1)  # or a file of a few bytes would ask for a cycle that no memory holds
 ALIKE, WEEKEND = (0,) * WEEK, (0, 0, 0, 0, 0, 1, 1)
 
 
@@ -56,8 +57,11 @@ class Clock:
     def __post_init__(self) -> None:
         owner = "Clock"
         named_zone(self.zone, owner)
-        if DAY % checked_step(self.step, owner):
-            raise broken_rule("step", owner, "a length of time that divides a day", repr(self.step))
+        step = checked_step(self.step, owner)
+        if DAY % step or step < SHORTEST:
+            raise broken_rule(
+                "step", owner, "a length of time that divides a day, of a second or more", repr(self.step)
+            )
         if len(self.days) != WEEK or {*self.days} != {*range(len(self.starts))}:
             rule = f"{WEEK} numbers of kinds of days, each of which has its slots"
             raise broken_rule("days", owner, rule, self.days)
