@@ -189,7 +189,7 @@ def test_what_rivals_leave_beside_a_window_is_told_as_it_was_measured():
     assert "Under the Hamming metric no rival leaves more on any cab" in WINDOW_PAGE
 
 
-def test_what_rivals_leave_of_people_beside_a_window_is_told_as_it_was_measured():
+def test_what_rivals_leave_of_people_beside_a_window_is_told():
     found = pd.read_csv(ROOT / "docs" / "window_rivals.csv").set_index(["user", "mechanism"])
     ours = found.xs("playbook, over a window", level="mechanism")
     rivals = found.drop(index="playbook, over a window", level="mechanism")

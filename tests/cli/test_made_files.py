@@ -166,7 +166,9 @@ def test_what_is_saved_is_told_of_a_state_whose_budget_holds_over_a_window(run):
     saved = json.loads(run("inspect", "me.state", "--json")[1])["saved"]
     device = PlaybookDevice(Playbook.load("me.playbook"), state="me.state")
     assert saved == device.label().saved > 0
-    assert f"{saved:.6g}, in the unit of the expected loss" in " ".join(run("inspect", "me.state")[1].split())
+    assert f"{saved:.6g}, in the unit of the expected loss" in " ".join(
+        run("inspect", "me.state")[1].replace("│", " ").split()
+    )
 
 
 def test_a_state_that_saved_no_number_is_damaged(run, tmp_path):
