@@ -251,3 +251,18 @@ def test_choices_at_the_belief_are_asked_once_per_run():
     choose = at_beliefs(truth)
     assert choose(Standing.first(own, 3)).shape == (3, 4, 4)
     assert len(asked) == 3
+
+
+def test_what_a_device_chooses_does_not_depend_on_other_runs_beside_it():
+    """A run whose place so many accesses ago is known badly weighs errors more than one that knows it."""
+    own, steering = chain(), Steering(0.3, 0.01, 1.0)
+    ends, even = np.diag([0.5, 0.0, 0.0, 0.5]), np.outer(np.full(4, 0.25), np.full(4, 0.25))
+    spread = Standing(np.full((1, 4), 0.25), np.array([1.0]), (0, 40), np.stack([np.eye(4) / 4, even])[:, None])
+    known = Standing(np.array([[0.5, 0.0, 0.0, 0.5]]), np.array([1.0]), (0, 40), np.stack([ends, ends])[:, None])
+    both = Standing(
+        *(np.concatenate([getattr(spread, name), getattr(known, name)]) for name in ("belief", "saved")),
+        ages=(0, 40), past=np.concatenate([spread.past, known.past], axis=1),
+    )  # fmt: skip
+    together = steered(own, steering, both)
+    for number, alone in enumerate((spread, known)):
+        assert np.array_equal(steered(own, steering, alone)[0], together[number])

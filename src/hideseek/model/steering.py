@@ -288,7 +288,8 @@ class Ascent:
         self.answers = [Answers(rows) for rows in kinds]
         self.least = price / nat  # the slope of the price; that of a limit that binds is larger
         self.slope = self.least.copy()
-        self.begun = BEGUN * max(1.0, float(kinds[0].max()) / nat / WIDE) ** 2
+        widest = kinds[0][:, 0].max(axis=(1, 2)) / nat  # of each run alone: what others are at changes no table of it
+        self.begun = BEGUN * np.maximum(1.0, widest / WIDE) ** 2
 
     def climbed(self) -> FloatArray:
         """The best tables on the way.
@@ -306,8 +307,9 @@ class Ascent:
             better = worth > most
             best, most = np.where(better[:, None, None], tables, best), np.where(better, worth, most)
             now = sum(kind.given(*one) for kind, *one in zip(self.answers, left, least, strict=True))
-            weights += np.sqrt(1 + step)
-            given += np.float32(np.sqrt(1 + step) / weights) * (now / self.nat - given)
+            weights = weights + np.sqrt(1 + step)
+            share = (np.sqrt(1 + step) / weights)[:, None, None].astype(np.float32)
+            given += share * (now / self.nat - given)
             overall = np.log(np.maximum(joint.sum(axis=1), SELDOM))[:, None, :]
             tables = self.settled(overall + given, SETTLED if step >= STEPS - 1 else 1)
         found = best.astype(np.float64)
