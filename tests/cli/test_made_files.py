@@ -331,3 +331,14 @@ def test_what_is_a_sum_over_two_places_is_told_where_numbers_are(run, tmp_path):
         assert f"root mean square {said}" in told
         assert told.count(said) == 2
     assert "together" not in run("solve", "me.json")[1]
+
+
+def test_a_codebook_is_evaluated_over_whole_days_where_the_profile_has_a_clock(run):
+    clock = Clock("Europe/Zurich", ((6, 20),), step="1h")
+    rows = np.array([CHAIN, np.roll(CHAIN, 1, axis=1)])
+    save_profile(PeriodicProfile(rows, clock.cycle, regions=REGIONS, step="1h", clock=clock), "clock.json")
+    save_profile(MarkovProfile.from_matrix(rows.mean(axis=0), REGIONS, step="1h"), "me.json")
+    assert run("design", "me.json", "--budget", "30%", "--memory", "1", "--out", "me.hideseek")[0] == 0
+    words = ("evaluate", "me.hideseek", "clock.json", "--accesses", 30, "--walks", 20)
+    assert json.loads(run(*words, "--json")[1])["accesses"] == 48
+    assert "The adversaries know clock.json, which follows a clock: 48 accesses" in " ".join(run(*words)[1].split())

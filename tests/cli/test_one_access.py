@@ -105,7 +105,7 @@ def test_with_few_days_learn_says_that_nothing_was_compared(run, tmp_path):
 def test_a_model_says_itself_how_moves_are_learned(run, traces, option):
     status, out, err = run("learn", traces, "--user", "person-001", "--model", "clock", *option)
     assert (status, out) == (2, "")
-    assert f"The option {option[0]} of learn must be left out beside model" in " ".join(err.split())
+    assert f"The option {option[0]} of learn must be left out with --model" in " ".join(err.split())
 
 
 def test_a_model_is_not_for_the_places_of_another_profile(run, traces):

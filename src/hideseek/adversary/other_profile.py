@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from math import lcm
 
 from hideseek.adversary.belief_exposer import FEWEST, BeliefPolicy
 from hideseek.adversary.hidden_markov import Run
@@ -72,7 +73,7 @@ def against_profile(
         same places in the same time step.
     accesses, walks, seed
         How many on each walk, at least, and walks; rounded up to whole days or weeks where the profile follows a clock,
-        with fewer walks then, but 8 or more; and their seed.
+        with fewer walks then, but 8 of them if so many were asked for; and their seed.
     progress
         Called with what is being done, how much is done, and of how much.
 
@@ -98,9 +99,7 @@ def against_profile(
     refuse_others(playbook, profile, owner)
     accesses, walks = whole_number(accesses, "accesses", owner), whole_number(walks, "walks", owner, least=2)
     seed = whole_number(seed, "seed", owner, least=0)
-    if isinstance(profile, PeriodicProfile):
-        longer = -(-accesses // len(profile.cycle)) * len(profile.cycle)
-        accesses, walks = longer, max(min(walks, FEWEST), accesses * walks // longer)
+    accesses, walks = whole_days(profile, accesses, walks)
     own = MarkovProfile.from_matrix(playbook.moves, playbook.regions, step=playbook.step)
     left = list[Left]()
     for moves in (own, profile):
@@ -109,6 +108,21 @@ def against_profile(
             progress("profiles", len(left), 2)
     claimed, found = left
     return TwoLabels(claimed, found, accesses, walks)
+
+
+def whole_days(profile: Profile, accesses: int, walks: int, every: int = 1) -> tuple[int, int]:
+    """So many accesses and walks; whole days or weeks where the profile follows a clock, with fewer walks then.
+
+    >>> import numpy as np
+    >>> hourly = PeriodicProfile(np.full((1, 2, 2), 0.5), np.zeros(24))
+    >>> whole_days(hourly, accesses=30, walks=40), whole_days(hourly, accesses=30, walks=3, every=5)
+    ((48, 25), (48, 3))
+    """
+    if not isinstance(profile, PeriodicProfile):
+        return accesses, walks
+    steps = lcm(len(profile.cycle), every)
+    longer = -(-accesses * every // steps) * steps // every
+    return longer, max(min(walks, FEWEST), accesses * walks // longer)
 
 
 def left_by(playbook: Playbook, moves: Profile, accesses: int, walks: int, seed: int, owner: str) -> Left:
@@ -127,6 +141,7 @@ def refuse_others(playbook: Playbook, profile: MarkovProfile | PeriodicProfile, 
         raise broken_rule("playbook", owner, rule, "another")
     known = None if profile.regions is None else regions_document(profile.regions)
     if known != regions_document(playbook.regions) or len(playbook.states) != profile.places:
-        raise broken_rule("profile", owner, "one over the places of the playbook", "one over others")
+        way_out = "Learn it from the same traces, with the same options and time step."
+        raise broken_rule("profile", owner, "one over the places of the playbook", "one over others", way_out)
     if profile.step != playbook.step:
         raise broken_rule("profile", owner, f"one with a time step of {playbook.step}", profile.step)

@@ -34,6 +34,7 @@ from hideseek.experiments.protection_slider import slider_of
 from hideseek.experiments.protection_words import budget_sentence, error_table, naming_table
 from hideseek.experiments.protection_words import label_from as person_label_from
 from hideseek.experiments.wording import label_table
+from hideseek.model.periodic import PeriodicProfile
 from hideseek.planning.plan_file import load_plan
 from hideseek.playbook.playbook import Playbook
 from hideseek.storage.kinds import FLEET, HEAD, LABELS, PROTECTION, Kind, kind_of
@@ -93,7 +94,8 @@ def show(found: Inspected) -> None:
 def a_profile(kind: Kind, path: Path) -> Inspected:
     """A profile."""
     profile = load_profile(path)
-    title = f"{path.name}, a profile: {profile.places} places, time step {profile.step}, order {profile.memory}"
+    order = f"order {profile.memory}" + ", with a clock" * isinstance(profile, PeriodicProfile)
+    title = f"{path.name}, a profile: {profile.places} places, time step {profile.step}, {order}"
     sheets: tuple[Sheet, ...] = ((title, *busiest_rows(profile)),)
     if profile.candidates:
         sheets += (("The models that it was chosen from", *model_rows(profile)),)

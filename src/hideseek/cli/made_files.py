@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hideseek.cli.options import NUMBER, AsJson, Commands, Run
+from hideseek.cli.options import NUMBER, AsJson, Commands
 from hideseek.cli.terminal import note, print_json, print_label, print_table, say
 from hideseek.errors import broken_rule
 from hideseek.util.progress import bar
@@ -64,7 +64,9 @@ def evaluate_command(
             "its places, such as one with a clock: what is left if the person moves so, and the adversary knows it.",
         ),
     ] = None,
-    accesses: Run = 200,
+    accesses: Annotated[
+        int, NUMBER(help="Length of the run, in accesses; whole days or weeks where PROFILE follows a clock.")
+    ] = 200,
     walks: Annotated[
         int | None,
         NUMBER(help="Walks to simulate; with a playbook 40 if not given, with a codebook 1000 where it is not exact."),
@@ -151,7 +153,10 @@ def evaluate_against_profile(
         return
     title = f"On average over {both.accesses} accesses of {both.walks} walks"
     print_table(title, *two_label_rows(both, playbook, source.name))
-    say("The adversary knows how the person moves, and the playbook. The device follows the profile in its playbook.")
+    say(
+        "In each column the person moves as it says, and the adversary knows that, and the playbook. The device "
+        "follows the profile in its playbook."
+    )
     say(ASSUMPTION)
 
 
@@ -167,6 +172,7 @@ def evaluate_codebook(
 ) -> None:
     """The label of a codebook."""
     from hideseek.adversary.label import ASSUMPTION, evaluate
+    from hideseek.adversary.other_profile import whole_days
     from hideseek.cli.descriptions import label_facts, together
     from hideseek.codebook.codebook import Codebook
     from hideseek.experiments.wording import in_percent, loss_words, sensitive_words
@@ -175,6 +181,7 @@ def evaluate_codebook(
     codebook = Codebook.load(path)
     with bar("attacking") as advance:
         other, profile = None if beside is None else Codebook.load(beside), load_profile(source)
+        accesses, walks = whole_days(profile, accesses, walks, codebook.scenario.every)
         believes = None if believed is None else load_profile(believed)
         label = evaluate(
             codebook, profile, accesses=accesses, walks=walks, seed=seed, progress=advance, beside=other,
@@ -195,6 +202,11 @@ def evaluate_codebook(
         say(f"Sensitive places: {sensitive}.")
     if believed is not None:
         say(f"The adversaries believe {believed.name}; the person moves as {source.name} says.")
+    elif hasattr(profile, "clock"):
+        say(
+            f"The adversaries know {source.name}, which follows a clock: {label.accesses} accesses from the beginning of "
+            "its day or week."
+        )
     say(f"Kept of the ceiling, against an adversary who remembers every release: {label.kept.in_words()}.")
     say(loss_words(label, codebook.budget, codebook.quality.unit, codebook.over))
     if label.misled:

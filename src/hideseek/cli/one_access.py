@@ -114,6 +114,8 @@ def learn_command(
     elif model is Model.AUTO:
         say(f"There are fewer than {FEWEST} days, so no models were compared, and the first-order one was taken.")
     say(f"The next place depends on {model_words(profile)}.")
+    if not isinstance(profile, MarkovProfile):
+        say("design, plan and solve do not take a profile with a clock yet: for them, learn one without --model too.")
     say("The profile, readable by you only: ", (str(path), "bold"), f". It reveals where {who} goes: keep it private.")
 
 
@@ -121,7 +123,7 @@ def refuse_beside(model: Model | None, order: int, smoothing: float) -> None:
     """Refuse what says how moves are learned beside a model, which says it too."""
     for name, value, usual in (("order", order, 1), ("smoothing", smoothing, 0.0)):
         if model is not None and value != usual:
-            raise broken_rule(name, "learn", "left out beside model, which says how moves are learned", value)
+            raise broken_rule(name, "learn", "left out with --model, which says how moves are learned", value)
 
 
 @commands.command("solve", epilog="Example: hideseek solve abboip.json --budget 20% --out mechanism.csv")

@@ -29,6 +29,7 @@ def profile_facts(profile: Learned) -> dict[str, object]:
         for k in busiest_of(shares)
     ]
     facts = {"places": profile.places, "step": profile.step, "order": profile.memory, "busiest": top}
+    facts["chosen"] = str(chosen_of(profile.candidates)) if profile.candidates else None
     clock = getattr(profile, "clock", None)
     models = [
         {

@@ -25,7 +25,7 @@ def named_zone(name: str, owner: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):  # no such zone, no name of one, and the name of a folder
-        rule = 'the IANA name of a time zone, such as "Europe/Zurich"'
+        rule = 'the IANA name of a time zone, such as "Europe/Zurich", or hours ahead of UTC, such as "UTC+01:00"'
         raise broken_rule("timezone", owner, rule, repr(name)) from None
 
 
