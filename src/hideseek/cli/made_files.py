@@ -204,8 +204,8 @@ def evaluate_codebook(
         say(f"The adversaries believe {believed.name}; the person moves as {source.name} says.")
     elif hasattr(profile, "clock"):
         say(
-            f"The adversaries know {source.name}, which follows a clock: {label.accesses} accesses from the beginning of "
-            "its day or week."
+            f"The adversaries know {source.name}, which follows a clock: {label.accesses} accesses from the beginning "
+            "of its day or week."
         )
     say(f"Kept of the ceiling, against an adversary who remembers every release: {label.kept.in_words()}.")
     say(loss_words(label, codebook.budget, codebook.quality.unit, codebook.over))
