@@ -333,7 +333,7 @@ def test_what_is_a_sum_over_two_places_is_told_where_numbers_are(run, tmp_path):
     assert "together" not in run("solve", "me.json")[1]
 
 
-def test_a_codebook_is_evaluated_over_whole_days_where_the_profile_has_a_clock(run):
+def test_a_codebook_is_evaluated_over_whole_days_of_a_profile_with_a_clock(run):
     clock = Clock("Europe/Zurich", ((6, 20),), step="1h")
     rows = np.array([CHAIN, np.roll(CHAIN, 1, axis=1)])
     save_profile(PeriodicProfile(rows, clock.cycle, regions=REGIONS, step="1h", clock=clock), "clock.json")
