@@ -21,7 +21,7 @@ from hideseek.baselines import RIVALS
 from hideseek.baselines.plain import coin
 from hideseek.baselines.rival import Rival, Setting
 from hideseek.errors import BudgetError, CertificateError
-from hideseek.experiments.comparison import compare
+from hideseek.experiments.comparison import compare, length_of
 from hideseek.experiments.comparison_measure import ENDS, OURS, WINDOWED, Measure, calibrated
 from hideseek.experiments.comparison_pages import facts_of, in_short, loss_words, table_of, write_pages
 from hideseek.game.mechanism import Policy
@@ -376,3 +376,16 @@ def test_traces_get_the_places_of_the_person_and_a_profile_stays_as_it_is(run, t
     _, _, err = run("compare", "a.json")
     assert [profile.places for profile in compared[1:]] == [places(4, 10)] * 2
     assert "note: 500 fixes" not in err
+
+
+def test_a_run_is_two_windows_of_the_budget_where_nothing_is_said():
+    """Of as many accesses in all as 200 walks of 50: 10,000."""
+    profile = MarkovProfile.from_matrix([[0.5, 0.5], [0.5, 0.5]])
+    for over, asked, told in (
+        ("1 day", (None, None), (576, 17)),
+        ("access", (None, None), (50, 200)),
+        ("1 day", (30, None), (30, 200)),
+        ("1 day", (None, 5), (576, 5)),
+        ("2 days", (None, None), (1152, 8)),
+    ):
+        assert length_of(over, profile, *asked) == told
